@@ -1,0 +1,125 @@
+"""Plan, query, fit: from instances to what a method has learnt about each of them."""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, final
+
+import numpy as np
+
+from eagle.surrogate.bayes import BayesLinear, Line
+from eagle.types import Array, Instances, Kernel, Planned, Points, Space
+
+
+@final
+@dataclass(frozen=True)
+class Method:
+    """A way to explain: a design picks the points, a kernel weighs them, a surrogate is fitted."""
+
+    name: str
+    design: Planned
+    kernel: Kernel
+    surrogate: BayesLinear
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """All that a method knows of an instance before any answer."""
+
+    points: Points
+    features: Array
+    weight: Array
+    line: Line
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """One instance with its answers, shape (n, outputs), and what they cost."""
+
+    i: int
+    prepared: Prepared
+    answers: Array
+    calls: int
+    model_seconds: float
+    own_seconds: float
+
+
+@final
+@dataclass(eq=False)
+class Planner:
+    """Plans by law, remembered: instances of one law share points, weights and algebra.
+
+    The seed alone decides the plan; what was planned before, or together, never does.
+    """
+
+    method: Method
+    budget: int
+    seed: int
+    remember: int = 256
+    _known: OrderedDict[Hashable, Prepared] = field(default_factory=OrderedDict, repr=False)
+
+    def prepare(self, spaces: Sequence[Space]) -> list[Prepared]:
+        """For each space its points, and everything about them that needs no answers."""
+        found: dict[Hashable, Prepared] = {}
+        fresh: dict[Hashable, Space] = {}
+        for space in spaces:
+            law = space.law
+            if law in self._known:
+                self._known.move_to_end(law)
+                found[law] = self._known[law]
+            else:
+                fresh[law] = space
+        if fresh:
+            plans = self.method.design.plan(
+                list(fresh.values()), self.method.kernel, self.budget,
+                np.random.default_rng(self.seed),
+            )  # fmt: skip
+            for (law, space), points in zip(fresh.items(), plans, strict=True):
+                found[law] = self._known[law] = self._prepared(space, points)
+            while len(self._known) > self.remember:
+                self._known.popitem(last=False)
+        return [self._own(found[space.law], space) for space in spaces]
+
+    def _prepared(self, space: Space, points: Points) -> Prepared:
+        features = space.features(points)
+        weight = self.method.kernel(features, space.features(space.origin[None])[0])
+        return Prepared(points, features, weight, self.method.surrogate.line(features, weight))
+
+    def _own(self, shared: Prepared, space: Space) -> Prepared:
+        """Asking a deterministic model twice adds a row to the bill and nothing to know."""
+        first = space.distinct(shared.points)
+        return shared if first.all() else self._prepared(space, shared.points[first])
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_known": OrderedDict()}
+
+
+def ask(
+    planner: Planner,
+    instances: Instances,
+    query: Callable[[Any, int], Array],
+    batch_rows: int,
+) -> Iterator[Asked]:
+    """Explain instances together: their plans are stacked, so the model sees full batches.
+
+    `query(inputs, n)` gives validated answers, shape (n, outputs).
+    """
+    size = max(1, batch_rows // max(planner.budget, 1))
+    for start in range(0, len(instances), size):
+        rows = range(start, min(start + size, len(instances)))
+        began = time.perf_counter()
+        prepared = planner.prepare([instances.space(i) for i in rows])
+        counts = [len(p.points) for p in prepared]
+        inputs = instances.inputs(rows, [p.points for p in prepared])
+        asked = time.perf_counter()
+        answers = query(inputs, sum(counts))
+        answered = time.perf_counter()
+        own, inside = (asked - began) / len(rows), (answered - asked) / len(rows)
+        parts = np.split(answers, np.cumsum(counts)[:-1])
+        for i, p, part in zip(rows, prepared, parts, strict=True):
+            yield Asked(i, p, part, 1, inside, own)

@@ -1,0 +1,305 @@
+"""The front door: a model and its data in, explanations out."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal, TypeAlias, final
+
+import numpy as np
+
+from eagle import methods
+from eagle.explain import Method, Planner, Prepared, ask
+from eagle.explanation import Bill, Explanation, Target
+from eagle.models.box import Box, Task, box
+from eagle.plan import Plan
+from eagle.progress import Progress
+from eagle.space.background import Background
+from eagle.space.frame import ArrayFrame, Frame, PandasFrame, frame
+from eagle.space.tabular import Table
+from eagle.types import AnswerError, Array, InputError
+
+View: TypeAlias = Literal["binned", "continuous"]
+Bounds: TypeAlias = Mapping[Any, tuple[float | None, float | None]]
+Scales: TypeAlias = Mapping[Any, float] | Sequence[float] | float
+
+
+@final
+class Explainer:
+    """Explains single predictions of any model on tables.
+
+    `model` is a fitted estimator or any function of a table; None if it lives elsewhere, and
+    only `plan` is wanted. `data` is a table like those the model was fitted on, a `Background`
+    made from one, or None if `scales` say how far each number may move.
+
+    `view` is "binned" (does the row keep the instance's quartile bin or level? the default) or
+    "continuous" (how many standard deviations does it move?). `categories` names number columns
+    that are levels, `freeze` columns never to be moved, `bounds` gives (low, high) of numbers.
+    `task` and `outputs` (names of classes or targets) are read from the model if it knows them.
+    `batch_rows` is the most rows the model is asked in one call.
+
+    `random_state` alone decides all chance: a row's explanation is the same alone, in a batch,
+    on another machine and tomorrow. None takes a seed once, from the system.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        data: Any = None,
+        *,
+        view: View | None = None,
+        method: Method = methods.EAGLE,
+        budget: int = 500,
+        random_state: int | None = 0,
+        task: Task | None = None,
+        outputs: Sequence[Hashable] | None = None,
+        names: Sequence[Hashable] | None = None,
+        categories: Collection[Hashable] = (),
+        freeze: Collection[Hashable] = (),
+        bounds: Bounds | None = None,
+        scales: Scales | None = None,
+        batch_rows: int = 25_000,
+    ) -> None:
+        if view not in (None, "binned", "continuous"):
+            raise InputError(f"a view is 'binned' or 'continuous', not {view!r}")
+        if not isinstance(method, Method):
+            raise InputError(f"a method is a value such as eagle.methods.EAGLE, not {method!r}")
+        self._box = Box(None, "no model", task, None if outputs is None else tuple(outputs))
+        if model is not None:
+            self._box = box(model, task, outputs)
+        self._model = model
+        self.background: Background | None = None
+        self._around: dict[str, Any] | None = None
+        if isinstance(data, Background):
+            if names is not None or categories or freeze or bounds or scales is not None:
+                raise InputError(
+                    "a Background has its names, categories, frozen columns, bounds and scales "
+                    "already: give them where it is made"
+                )
+            self.background = data
+        elif data is not None:
+            if scales is not None and not isinstance(scales, Mapping):
+                raise InputError("with data, scales are given by column name, in a dictionary")
+            self.background = Background.of(
+                fitted_on(model, frame(data, names)),
+                categories=categories, freeze=freeze, bounds=bounds, scales=scales,
+            )  # fmt: skip
+        elif scales is not None:
+            if view == "binned" or categories:
+                raise InputError("without data there are no bins and no levels, only scales")
+            view = "continuous"
+            self._around = {"scales": scales, "names": names, "freeze": freeze, "bounds": bounds}
+        else:
+            raise InputError(
+                "an explainer needs to know how features vary: give data like that the model was "
+                "fitted on, or scales, a typical step for each feature"
+            )
+        if self.background is not None and view is None and not self.background.rows:
+            view = "continuous"
+        self.view: View = view or "binned"
+        self.method = method
+        self.batch_rows = whole_number(batch_rows, "batch_rows", 1)
+        if random_state is None:
+            random_state = int(np.random.SeedSequence().generate_state(1)[0])
+        self.seed = whole_number(random_state, "random_state", 0)
+        self._planner = Planner(method, whole_number(budget, "budget", 1), self.seed)
+
+    @property
+    def budget(self) -> int:
+        """The most rows the model is asked for one explanation."""
+        return self._planner.budget
+
+    # -- explaining -----------------------------------------------------------------------------
+
+    def explain(self, x: Any, target: Target = None) -> Explanation:
+        """Explain the prediction at x: a row, a dictionary, or a table of one row.
+
+        `target` is the class or output to explain, or a pair: one against another. Without it,
+        the predicted class, or the first output of a regression.
+        """
+        groups = self._tables(x)
+        if sum(len(table) for table in groups) != 1:
+            raise InputError(
+                f"explain takes one row, but {sum(map(len, groups))} came: use explain_many"
+            )
+        return next(self._each(groups, target))
+
+    def explain_each(self, X: Any, target: Target = None) -> Iterator[Explanation]:
+        """Explain many rows from shared model calls, each as soon as its answers are there."""
+        return self._each(self._tables(X), target)
+
+    def explain_many(
+        self, X: Any, target: Target = None, *, progress: bool = True
+    ) -> list[Explanation]:
+        """Explain many rows from shared model calls.
+
+        If the model fails on the way, the error's `finished` holds all that is done.
+        """
+        groups = self._tables(X)
+        done: list[Explanation] = []
+        line = Progress("explained", sum(map(len, groups)), silent=not progress)
+        try:
+            for explanation in self._each(groups, target):
+                done.append(explanation)
+                line.at(len(done))
+        except AnswerError as error:
+            error.finished = done
+            raise
+        finally:
+            line.close()
+        return done
+
+    __call__ = explain_many
+
+    def plan(self, x: Any) -> Plan:
+        """What the model would be asked about x, before it is: answer it anywhere, then `fit`."""
+        groups = self._tables(x)
+        if sum(len(table) for table in groups) != 1:
+            raise InputError("a plan is for one row")
+        table = groups[0]
+        prepared = self._planner.prepare([table.space(0)])[0]
+        return replace(self._plan(table, 0, prepared), inputs=table.inputs([0], [prepared.points]))
+
+    # -- in words -------------------------------------------------------------------------------
+
+    def describe(self) -> str:
+        """What was understood of the model and the data, in words."""
+        b = self._box
+        task = b.task or "not known before the first answer"
+        lines = [f"Model: {b.calls_it}", f"Task: {task}"]
+        if b.margin:
+            lines.append("Answers: decision values, since the model gives no probabilities")
+        if b.outputs is not None:
+            shape = f"(n, {len(b.outputs)})"
+            listed = ", ".join(map(str, b.outputs[:10])) + (" …" if len(b.outputs) > 10 else "")
+            kind = "classes" if b.task == "classification" else "outputs"
+            lines.append(f"Output: {shape}, {kind} {listed}")
+        else:
+            lines.append("Output: its shape is known after the first answer")
+        lines.append(f"Method: {self.method.name}, up to {self.budget} rows, seed {self.seed}")
+        if self.background is None:
+            lines.append("Background: none, only scales; columns are read from each instance")
+            return "\n".join(lines)
+        bg = self.background
+        form = type(bg.template.native)
+        lines.append(f"View: {self.view}")
+        lines.append(
+            f"Background: {bg.rows} rows of {len(bg.columns)} columns, asked as "
+            f"{form.__module__.split('.')[0]}.{form.__qualname__}"
+        )
+        for j, column in enumerate(bg.columns):
+            if column.frozen:
+                what = "frozen"
+            elif column.levels is not None:
+                what = f"category of {len(column.levels)} levels"
+            else:
+                what = "whole number" if column.integer else "number"
+            missing = column.shares[-1] if len(column.shares) else 0.0
+            hole = f", {missing:.1%} missing" if missing else ""
+            lines.append(f"  {column.name}: {bg.template.dtype(j)}, {what}{hole}")
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return f"<Explainer of {self._box.calls_it} by {self.method.name}, {self.view}>"
+
+    # -- inside ---------------------------------------------------------------------------------
+
+    def _tables(self, X: Any) -> list[Table]:
+        """The rows, parted where one has a dtype of its own (a level nobody saw, a hole among
+        whole numbers): it is asked alone, so that it never changes what others are asked."""
+        if self.background is None:
+            assert self._around is not None
+            rows = frame(X, self._around["names"])
+            single = [rows.build(np.array([i]), {}) for i in range(len(rows))]
+            grounds = [Background.around(fitted_on(self._model, r), **self._around) for r in single]
+            return [
+                Table(ground, ground.adopt(r), binned=False)
+                for ground, r in zip(grounds, single, strict=True)
+            ]
+        background, binned = self.background, self.view == "binned"
+        rows = background.adopt(X)
+        if not len(rows):
+            raise InputError("there are no rows to explain")
+        if background.template.conforms(rows):
+            return [Table(background, rows, binned)]
+        named = frame(X)
+        single = [background.adopt(named.build(np.array([i]), {})) for i in range(len(named))]
+        fits = [background.template.conforms(r) for r in single]
+        groups: list[Table] = []
+        start = 0
+        while start < len(single):
+            end = start + 1
+            while fits[start] and end < len(single) and fits[end]:
+                end += 1
+            part = background.adopt(named.build(np.arange(start, end), {}))
+            groups.append(Table(background, part, binned))
+            start = end
+        return groups
+
+    def _plan(self, table: Table, i: int, prepared: Prepared) -> Plan:
+        return Plan(
+            names=table.names,
+            conditions=table.conditions(i),
+            values=table.own(i),
+            contrast=table.contrast(i),
+            prepared=prepared,
+            method=self.method.name,
+            surrogate=self.method.surrogate,
+            seed=self.seed,
+            box=self._box,
+        )
+
+    def _each(self, groups: Sequence[Table], target: Target) -> Iterator[Explanation]:
+        for table in groups:
+            for asked in ask(self._planner, table, self._query, self.batch_rows):
+                bill = Bill(len(asked.answers), asked.calls, asked.model_seconds, asked.own_seconds)
+                plan = self._plan(table, asked.i, asked.prepared)
+                yield plan.explain(asked.answers, target, bill)
+
+    def _query(self, inputs: Any, rows: int) -> Array:
+        answers = self._box.ask(inputs, rows)
+        if self._box.task is None or self._box.outputs is None:
+            task, outputs = self._box.understood(answers)
+            self._box = replace(self._box, task=task, outputs=outputs)
+        return answers
+
+
+def whole_number(value: Any, name: str, least: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise InputError(f"{name} must be a whole number of at least {least}, not {value!r}")
+    return int(value)
+
+
+def fitted_on(model: Any, table: Frame) -> Frame:
+    """The table in the form the model was fitted on: its columns, its order, its kind."""
+    names = getattr(model, "feature_names_in_", None)
+    width = getattr(model, "n_features_in_", None)
+    if names is not None:
+        wanted = list(names)
+        if table.named and not set(wanted) <= set(table.names):
+            missing = [n for n in wanted if n not in table.names]
+            raise InputError(
+                f"the model was fitted on columns that data lacks: "
+                f"{', '.join(repr(n) for n in missing[:10])}"
+            )
+        if table.named and wanted != table.names:
+            return table.select([table.names.index(n) for n in wanted])
+        if not table.named and isinstance(table, ArrayFrame) and len(wanted) == len(table.names):
+            import pandas as pd  # the model has seen one, so it is there
+
+            return PandasFrame(pd.DataFrame(table.native, columns=wanted))
+    if isinstance(width, int | np.integer) and width != len(table.names):
+        raise InputError(
+            f"the model was fitted on {width} columns, but data has {len(table.names)}"
+        )
+    native = table.native
+    if (
+        names is None
+        and width is not None
+        and type(model).__module__.startswith("sklearn.")
+        and isinstance(table, PandasFrame)
+        and all(isinstance(t, np.dtype) and t.kind in "fiub" for t in native.dtypes)
+    ):
+        # Fitted on an array: asked with one, or it warns that names came.
+        return ArrayFrame(native.to_numpy(dtype=np.result_type(*native.dtypes)), table.names)
+    return table

@@ -1,0 +1,478 @@
+"""The result: which features pushed a prediction, how much, and how sure that is."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eagle import render
+from eagle.surrogate.bayes import BayesLinear, Fit
+from eagle.surrogate.information import Prior
+from eagle.surrogate.student import StudentT
+from eagle.types import Array, InputError, MissingExtraError, Points
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from rich.console import Group
+
+SCHEMA = 1
+LEVEL = 0.95
+POOR_FIT = 0.5
+
+Target: TypeAlias = Any
+"""An output's name, or a pair of them: the first against the second."""
+
+
+@final
+@dataclass(frozen=True)
+class Bill:
+    """What an explanation cost: rows the model saw, calls it took part in, seconds.
+
+    Rows explained together share their calls; the seconds are then each one's share.
+    """
+
+    rows: int
+    calls: int
+    model_seconds: float
+    own_seconds: float
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What was asked and answered, row by row; the first row is the instance itself.
+
+    `points` are the space's own encoding, `features` what the line was fitted on, shape (n, d),
+    `weight` the locality of each row, `answers` all outputs of the model, shape (n, outputs).
+    """
+
+    points: Points
+    features: Array
+    weight: Array
+    answers: Array
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """Scores of features for one output of a model near one instance, with their uncertainty.
+
+    A score is the coefficient of the feature in the local line. In the binned view a feature is
+    1 while the row keeps the instance's bin or level, so its score is what *having* that value
+    adds; in the continuous view it is the change per standard deviation. `scale` and `df` are
+    those of the scores' joint Student-t posterior. `contrast` is how far the instance stands
+    from the background in each feature's units.
+    """
+
+    names: tuple[str, ...]
+    conditions: tuple[str, ...]
+    values: tuple[Any, ...]
+    scores: Array
+    scale: Array
+    df: float
+    intercept: float
+    prediction: float
+    local_prediction: float
+    target: Target
+    outputs: tuple[Any, ...]
+    task: str
+    contrast: Array
+    r2: float
+    r2_held_out: float
+    evidence: Evidence
+    bill: Bill
+    method: str
+    surrogate: BayesLinear
+    seed: int
+
+    # -- how sure ---------------------------------------------------------------------------
+
+    @cached_property
+    def posterior(self) -> StudentT:
+        """The joint distribution of the scores."""
+        return StudentT(self.scores, self.scale, self.df)
+
+    def interval(self, level: float = LEVEL, *, joint: bool = False) -> Array:
+        """Credible intervals of the scores, shape (d, 2); `joint` holds for all at once."""
+        return self.posterior.interval(level, joint=joint)
+
+    def probability_sign(self) -> Array:
+        """The probability that each coefficient has the sign of its score, shape (d,)."""
+        return self.posterior.probability_sign()
+
+    def probability_top(self, k: int) -> Array:
+        """The probability that each feature is among the k strongest, shape (d,)."""
+        return self.posterior.probability_top(k)
+
+    @property
+    def fit(self) -> Fit:
+        """The local line itself, fitted again from the evidence."""
+        e = self.evidence
+        return self.surrogate.fit(e.features, self._answers(self.target), e.weight)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """In words, what a reader should know before trusting the scores."""
+        found = []
+        held = self.r2_held_out if np.isfinite(self.r2_held_out) else self.r2
+        if np.ptp(self._answers(self.target)) == 0:
+            found.append(
+                "the model gave the same answer everywhere near this input, so no feature "
+                "matters here"
+            )
+        elif not np.isfinite(held):
+            found.append("too few rows were asked to tell whether a line fits the model here")
+        elif held < POOR_FIT:
+            found.append(
+                f"a line does not fit the model well here: on held-out rows it explains "
+                f"{max(held, 0):.0%} of the variation (weighted R² {held:.2f}). The scores give "
+                "the average tilt; their intervals do not speak of the curvature"
+            )
+        still = [n for n, moved in zip(self.names, self._moved, strict=True) if not moved]
+        if still:
+            listed = ", ".join(still[:5]) + (" …" if len(still) > 5 else "")
+            found.append(f"nothing could be learnt about what never changed: {listed}")
+        return tuple(found)
+
+    @cached_property
+    def _moved(self) -> NDArray[np.bool_]:
+        return np.asarray(np.ptp(self.evidence.features, axis=0) > 0)
+
+    # -- other views of the same answers ------------------------------------------------------
+
+    def about(self, target: Target) -> Explanation:
+        """The explanation of another output, or of one against another, from the same answers."""
+        y = self._answers(target)
+        e = self.evidence
+        fit = self.surrogate.fit(e.features, y, e.weight)
+        return replace(self, **described(fit, e.features, y), target=target)
+
+    def _answers(self, target: Target) -> Array:
+        return answers_of(self.evidence.answers, self.outputs, target)
+
+    def order(self) -> NDArray[np.intp]:
+        """The features by decreasing size of their score; ties stay in their own order."""
+        return np.argsort(-np.abs(self.scores), kind="stable")
+
+    def top(self, k: int) -> list[str]:
+        """The names of the k features with the largest scores in size."""
+        if k < 1:
+            raise InputError(f"k must be at least 1, not {k!r}")
+        return [self.names[j] for j in self.order()[:k]]
+
+    def as_list(self) -> list[tuple[str, float]]:
+        """(condition, score) pairs, strongest first."""
+        return [(self.conditions[j], float(self.scores[j])) for j in self.order()]
+
+    def to_frame(self, level: float = LEVEL) -> pd.DataFrame:
+        """A tidy table: one row a feature, in the features' own order."""
+        try:
+            import pandas as pd
+        except ImportError:
+            raise MissingExtraError("to_frame", "pandas", "frames") from None
+        low, high = self.interval(level).T
+        rank = np.empty(len(self.names), dtype=int)
+        rank[self.order()] = np.arange(1, len(self.names) + 1)
+        return pd.DataFrame(
+            {
+                "feature": list(self.names),
+                "condition": list(self.conditions),
+                "value": pd.Series(list(self.values), dtype=object),
+                "output": [self.target_name] * len(self.names),
+                "score": self.scores,
+                "low": low,
+                "high": high,
+                "std": self.posterior.std,
+                "probability_sign": self.probability_sign(),
+                "rank": rank,
+            }
+        )
+
+    def to_shap(self, level: float = LEVEL) -> Any:
+        """A `shap.Explanation`: contributions that add up from the base to the local line at x.
+
+        In the continuous view a contribution is the slope times the distance from the
+        background's mean.
+        """
+        try:
+            import shap
+        except ImportError:
+            raise MissingExtraError("to_shap", "shap", "shap") from None
+        if not np.isfinite(self.contrast).all():
+            raise InputError(
+                "contributions need a background to start from, and this explanation was made "
+                "from scales alone: read the scores as slopes instead"
+            )
+        values = self.scores * self.contrast
+        bounds = np.sort(self.interval(level) * self.contrast[:, None], axis=1)
+        return shap.Explanation(
+            values,
+            base_values=self.local_prediction - float(values.sum()),
+            data=np.array(self.values, dtype=object),
+            feature_names=list(self.names),
+            lower_bounds=bounds[:, 0],
+            upper_bounds=bounds[:, 1],
+            error_std=self.posterior.std * np.abs(self.contrast),
+        )
+
+    # -- files ----------------------------------------------------------------------------------
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain data. Arrays of evidence are base64, all else is readable."""
+        low, high = self.interval().T
+        return {
+            "schema": SCHEMA,
+            "kind": "eagle explanation",
+            "method": self.method,
+            "seed": self.seed,
+            "task": self.task,
+            "outputs": [plain_json(o) for o in self.outputs],
+            "target": plain_json(self.target),
+            "prediction": self.prediction,
+            "local_prediction": self.local_prediction,
+            "intercept": self.intercept,
+            "df": self.df,
+            "r2": null(self.r2),
+            "r2_held_out": null(self.r2_held_out),
+            "features": [
+                {
+                    "name": self.names[j],
+                    "condition": self.conditions[j],
+                    "value": plain_json(self.values[j]),
+                    "score": float(self.scores[j]),
+                    "low": float(low[j]),
+                    "high": float(high[j]),
+                    "contrast": null(float(self.contrast[j])),
+                }
+                for j in range(len(self.names))
+            ],
+            "warnings": list(self.warnings),
+            "bill": asdict(self.bill),
+            "surrogate": {"bayes linear": asdict(self.surrogate)},
+            "scale": pack(self.scale),
+            "evidence": {
+                "points": pack(self.evidence.points),
+                "features": pack(_compact(self.evidence.features)),
+                "weight": pack(self.evidence.weight),
+                "answers": pack(self.evidence.answers),
+            },
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Explanation:
+        """The explanation that `to_dict` wrote."""
+        if not isinstance(data, Mapping) or data.get("kind") != "eagle explanation":
+            raise InputError("this is not an explanation saved by eagle")
+        if data.get("schema") != SCHEMA:
+            raise InputError(
+                f"this explanation has schema {data.get('schema')!r}, but this version of eagle "
+                f"reads {SCHEMA}"
+            )
+        try:
+            return _read(data)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise InputError(f"this saved explanation is damaged: {error!r}") from None
+
+    def to_json(self, indent: int | None = None) -> str:
+        return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> Explanation:
+        try:
+            data = json.loads(text)
+        except (json.JSONDecodeError, RecursionError) as error:
+            raise InputError(f"this is not JSON: {error}") from None
+        return cls.from_dict(data)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write everything to a JSON file: versioned, and no code in it."""
+        Path(path).write_text(self.to_json(indent=1), encoding="utf-8")
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Explanation:
+        """Read what `save` wrote. Nothing in the file is ever run."""
+        try:
+            text = Path(path).read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            raise InputError(f"{path} is not an explanation saved by eagle") from None
+        return cls.from_json(text)
+
+    # -- on screens -----------------------------------------------------------------------------
+
+    @property
+    def target_name(self) -> str:
+        if isinstance(self.target, tuple):
+            return f"{self.target[0]} against {self.target[1]}"
+        return str(self.target)
+
+    @property
+    def title(self) -> str:
+        if self.task == "classification" and isinstance(self.target, tuple):
+            return f"Why {self.target[0]}, not {self.target[1]}? Margin {self.prediction:+.4g}"
+        if self.task == "classification":
+            return f"Why {self.target_name}? The model says {self.prediction:.4g}"
+        return f"Why {self.target_name} = {self.prediction:.6g}?"
+
+    def sheet(self, level: float = LEVEL) -> render.Sheet:
+        """What the renderings show."""
+        intervals, sure = self.interval(level), self.probability_sign()
+        bars = [
+            render.Bar(
+                self.conditions[j], float(self.scores[j]), float(intervals[j, 0]),
+                float(intervals[j, 1]), float(sure[j]),
+            )
+            for j in self.order()
+        ]  # fmt: skip
+        fit = f"weighted R² {self.r2:.2f}" if np.isfinite(self.r2) else "no variation to fit"
+        if np.isfinite(self.r2_held_out):
+            fit += f", {self.r2_held_out:.2f} on held-out rows"
+        b = self.bill
+        facts = (
+            f"{self.method}: {b.rows} rows in {b.calls} call{'s' if b.calls != 1 else ''}, "
+            f"{b.model_seconds:.3f} s in the model and {b.own_seconds:.3f} s outside",
+            f"Fit: {fit}. At the instance the line says {self.local_prediction:.4g}",
+        )
+        return render.Sheet(self.title, bars, level, facts, self.warnings)
+
+    def __repr__(self) -> str:
+        best = ", ".join(f"{self.names[j]} {self.scores[j]:+.3g}" for j in self.order()[:3])
+        more = ", …" if len(self.names) > 3 else ""
+        return render.short(
+            f"<Explanation of {self.target_name} = {self.prediction:.4g}: {best}{more}>", 200
+        )
+
+    def __str__(self) -> str:
+        return render.text(self.sheet())
+
+    def __rich__(self) -> Group:
+        return render.rich(self.sheet())
+
+    def _repr_html_(self) -> str:
+        return render.html(self.sheet())
+
+
+def answers_of(answers: Array, outputs: tuple[Any, ...], target: Target) -> Array:
+    """The answers, shape (n, outputs), for one output, or for one minus another."""
+    if isinstance(target, tuple):
+        if len(target) != 2:
+            raise InputError("one output against another is a pair of names")
+        one, other = (answers_of(answers, outputs, t) for t in target)
+        return one - other
+    for k, name in enumerate(outputs):
+        if type(name) is type(target) and name == target:
+            return answers[:, k]
+    for k, name in enumerate(outputs):  # 1 and True, 1 and 1.0, numpy's own strings
+        if name == target:
+            return answers[:, k]
+    named = ", ".join(repr(o) for o in outputs[:20])
+    raise InputError(f"the model has no output {target!r}; it has {named}")
+
+
+def described(fit: Fit, features: Array, y: Array) -> dict[str, Any]:
+    """The fields of an explanation that a fit decides; row 0 is the instance."""
+    slopes = fit.slopes
+    return {
+        "scores": slopes.mean,
+        "scale": slopes.scale,
+        "df": slopes.df,
+        "intercept": fit.intercept,
+        "prediction": float(y[0]),
+        "local_prediction": fit.intercept + float(features[0] @ slopes.mean),
+        "r2": fit.r2,
+        "r2_held_out": fit.r2_held_out,
+    }
+
+
+def plain_json(value: Any) -> Any:
+    """A label or value as JSON holds it; what JSON does not know becomes its text."""
+    if isinstance(value, tuple):
+        return [plain_json(v) for v in value]
+    if isinstance(value, float) and not np.isfinite(value):
+        return str(value)
+    return value if value is None or isinstance(value, str | int | float | bool) else str(value)
+
+
+def null(value: float) -> float | None:
+    return value if np.isfinite(value) else None
+
+
+def _compact(features: Array) -> NDArray[Any]:
+    """Indicators as single bytes."""
+    small = features.astype(np.uint8)
+    return small if np.array_equal(small, features) else features
+
+
+def pack(array: NDArray[Any]) -> dict[str, Any]:
+    contiguous = np.ascontiguousarray(array)
+    little = contiguous.astype(contiguous.dtype.newbyteorder("<"), copy=False)
+    data = base64.b64encode(little.tobytes()).decode()
+    return {"dtype": little.dtype.str, "shape": list(little.shape), "data": data}
+
+
+def unpack(data: Mapping[str, Any]) -> NDArray[Any]:
+    dtype = np.dtype(str(data["dtype"]))
+    if dtype.kind not in "fiub":
+        raise ValueError(f"dtype {dtype}")
+    shape = tuple(int(n) for n in data["shape"])
+    return np.frombuffer(base64.b64decode(data["data"], validate=True), dtype).reshape(shape).copy()
+
+
+def _read(data: Mapping[str, Any]) -> Explanation:
+    features = data["features"]
+    target = data["target"]
+    evidence = data["evidence"]
+    n, d = (int(v) for v in evidence["features"]["shape"])
+    found = Explanation(
+        names=tuple(str(f["name"]) for f in features),
+        conditions=tuple(str(f["condition"]) for f in features),
+        values=tuple(f["value"] for f in features),
+        scores=np.array([float(f["score"]) for f in features]),
+        scale=unpack(data["scale"]).astype(np.float64),
+        df=float(data["df"]),
+        intercept=float(data["intercept"]),
+        prediction=float(data["prediction"]),
+        local_prediction=float(data["local_prediction"]),
+        target=tuple(target) if isinstance(target, list) else target,
+        outputs=tuple(data["outputs"]),
+        task=str(data["task"]),
+        contrast=np.array([from_null(f["contrast"]) for f in features]),
+        r2=from_null(data["r2"]),
+        r2_held_out=from_null(data["r2_held_out"]),
+        evidence=Evidence(
+            unpack(evidence["points"]),
+            unpack(evidence["features"]).astype(np.float64),
+            unpack(evidence["weight"]).astype(np.float64),
+            unpack(evidence["answers"]).astype(np.float64),
+        ),
+        bill=Bill(
+            **{k: data["bill"][k] for k in ("rows", "calls", "model_seconds", "own_seconds")}
+        ),
+        method=str(data["method"]),
+        surrogate=read_surrogate(data["surrogate"]),
+        seed=int(data["seed"]),
+    )
+    e = found.evidence
+    shapes = (found.scale.shape, e.weight.shape, e.answers.shape, (len(features),))
+    if shapes != ((d, d), (n,), (n, len(found.outputs)), (d,)):
+        raise ValueError("the arrays do not fit one another")
+    found._answers(found.target)
+    return found
+
+
+def read_surrogate(data: Mapping[str, Any]) -> BayesLinear:
+    settings = data["bayes linear"]
+    prior = Prior(settings["prior"]["slopes"], settings["prior"]["intercept"])
+    return BayesLinear(prior, float(settings["n0"]), float(settings["sigma0"]))
+
+
+def from_null(value: float | None) -> float:
+    return float("nan") if value is None else float(value)

@@ -1,0 +1,59 @@
+"""Locality: how much a perturbation counts, by its distance from the instance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from eagle.types import Array, InputError
+
+
+def euclidean(features: Array, anchor: Array) -> Array:
+    """Squared Euclidean distance of each row to the anchor, shape (..., n)."""
+    squared = np.vecdot(features, features) - 2 * (features @ anchor) + anchor @ anchor
+    return np.asarray(np.maximum(squared, 0.0))
+
+
+def cosine(features: Array, anchor: Array) -> Array:
+    """Squared cosine distance of each row to the anchor; a row of zeros is at distance 1."""
+    length = np.sqrt(np.vecdot(features, features)) * np.sqrt(anchor @ anchor)
+    inner = features @ anchor
+    likeness = np.divide(inner, length, out=np.zeros_like(inner), where=length > 0)
+    return np.asarray((1.0 - likeness) ** 2)
+
+
+@final
+@dataclass(frozen=True)
+class Exponential:
+    """exp(-D²/w²), or its square root exp(-D²/2w²), which is what LIME uses.
+
+    `width` is w; without one it is 0.75·√d. `distance` gives D².
+    """
+
+    width: float | None = None
+    root: bool = True
+    distance: Callable[[Array, Array], Array] = euclidean
+
+    def __post_init__(self) -> None:
+        if self.width is not None and not (self.width > 0 and np.isfinite(self.width)):
+            raise InputError(f"a kernel's width must be a positive number, not {self.width!r}")
+
+    def __call__(self, features: Array, anchor: Array) -> Array:
+        width = self.width or 0.75 * np.sqrt(max(features.shape[-1], 1))
+        scale = (2.0 if self.root else 1.0) * width**2
+        # An exponential underflows to 0 some 38 widths out; the smallest number above it keeps
+        # the law "weights are positive" without giving such a row any say.
+        weight = np.exp(-self.distance(features, anchor) / scale)
+        return np.asarray(np.maximum(weight, np.finfo(np.float64).tiny))
+
+
+@final
+@dataclass(frozen=True)
+class Unit:
+    """Every perturbation counts the same."""
+
+    def __call__(self, features: Array, anchor: Array) -> Array:
+        return np.ones(features.shape[:-1])

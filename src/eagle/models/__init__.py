@@ -1,0 +1,1 @@
+"""Anything that predicts, as a function that is asked tables and gives numbers."""

@@ -1,0 +1,91 @@
+"""A black box's reply, checked: the right number of rows, finite numbers, real probabilities."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eagle.types import Array, ReplyError
+
+
+def _plain(reply: Any) -> NDArray[Any]:
+    """The reply as an array: tensors, frames, lists and arrays alike."""
+    for step in ("detach", "cpu"):  # a torch-like tensor says how to leave its device
+        method = getattr(reply, step, None)
+        if callable(method):
+            reply = method()
+    if hasattr(reply, "toarray"):
+        reply = reply.toarray()
+    elif hasattr(reply, "to_numpy"):
+        reply = reply.to_numpy()
+    elif callable(getattr(reply, "numpy", None)) and not hasattr(reply, "__array__"):
+        reply = reply.numpy()
+    try:
+        return np.asarray(reply)
+    except (ValueError, TypeError) as error:
+        raise ReplyError(f"the model's reply is not a table of numbers: {error}") from None
+
+
+def check(reply: Any, rows: int) -> Array:
+    """The reply to `rows` rows as finite floats, shape (rows, outputs)."""
+    if reply is None:
+        raise ReplyError(f"the model returned None where {rows} answers were expected")
+    array = _plain(reply)
+    if array.dtype.kind == "O":
+        try:
+            array = array.astype(np.float64)
+        except (ValueError, TypeError):
+            raise ReplyError(
+                "the model's reply holds values that are not numbers, such as "
+                f"{array.flat[0]!r}: give a function that returns probabilities or numbers"
+            ) from None
+    if array.dtype.kind in "US":
+        raise ReplyError(
+            f"the model returned text such as {str(array.flat[0])!r}, not numbers: give a "
+            "function that returns probabilities (predict_proba), not labels"
+        )
+    if array.dtype.kind not in "fiub":
+        raise ReplyError(f"the model returned {array.dtype} values, not real numbers")
+    if array.ndim == 1:
+        array = array[:, None]
+    if array.ndim != 2:
+        raise ReplyError(
+            f"the model returned an array of shape {array.shape}: one row of outputs for each "
+            f"of the {rows} rows was expected. A model with several outputs of several classes "
+            "must be wrapped in a function that returns one of them"
+        )
+    if len(array) != rows:
+        raise ReplyError(f"the model was asked {rows} rows but answered {len(array)}")
+    if array.shape[1] == 0:
+        raise ReplyError("the model returned no outputs")
+    # A copy, always: a model may answer into a buffer that it will use again.
+    answers = np.array(array, dtype=np.float64)
+    bad = ~np.isfinite(answers).all(axis=1)
+    if bad.any():
+        raise ReplyError(
+            f"the model answered {int(bad.sum())} of {rows} rows with NaN or infinity, "
+            f"first at row {int(bad.argmax())} of this call"
+        )
+    return answers
+
+
+def are_probabilities(answers: Array) -> bool:
+    """Whether each row could be the probabilities of exclusive classes."""
+    inside = answers.min() >= -1e-6 and answers.max() <= 1 + 1e-6
+    return bool(inside and np.abs(answers.sum(axis=1) - 1).max() <= 1e-3)
+
+
+def probabilities(answers: Array) -> Array:
+    """Class probabilities, shape (n, classes); one column is that of the second of two classes."""
+    if answers.shape[1] == 1:
+        answers = np.concatenate([1 - answers, answers], axis=1)
+    if not are_probabilities(answers):
+        row = int(np.argmax(np.abs(answers.sum(axis=1) - 1)))
+        raise ReplyError(
+            f"the model's reply is not probabilities: row {row} is {answers[row].tolist()}. "
+            "They must lie between 0 and 1 and sum to 1; to explain raw outputs, give "
+            "task='regression'"
+        )
+    return answers

@@ -1,0 +1,38 @@
+"""A line on standard error for whatever takes longer than two seconds."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import final
+
+PATIENCE = 2.0
+
+
+@final
+class Progress:
+    """Says how far a job of `total` steps is, at most once a second, if it takes long."""
+
+    def __init__(self, what: str, total: int, *, silent: bool = False) -> None:
+        self._what, self._total, self._silent = what, total, silent
+        self._began = self._said = time.monotonic()
+        self._open = False
+
+    def at(self, done: int) -> None:
+        """`done` steps are finished."""
+        now = time.monotonic()
+        spent = now - self._began
+        if self._silent or spent < PATIENCE or (now - self._said < 1 and done < self._total):
+            return
+        self._said = now
+        left = spent / max(done, 1) * (self._total - done)
+        end = "\n" if done >= self._total else ""
+        sys.stderr.write(f"\r{self._what}: {done} of {self._total}, {left:.0f} s left   {end}")
+        sys.stderr.flush()
+        self._open = not end
+
+    def close(self) -> None:
+        """Ends the line, if one was begun."""
+        if self._open:
+            sys.stderr.write("\n")
+            self._open = False

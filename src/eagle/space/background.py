@@ -1,0 +1,477 @@
+"""What is known of the data a model was fitted on: a summary of each column, without the rows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from eagle.space import template as templates
+from eagle.space.frame import Codes, Frame, Values, frame, numbers
+from eagle.types import Array, InputError
+
+STEPS = 4096
+"""A coordinate of a point is one of this many equally likely steps, 0 to 4095."""
+
+GRID = 64
+"""Match probabilities are rounded to multiples of 1/64, so that many rows share one plan."""
+
+KEPT = 64
+"""A bin keeps at most this many of its values, evenly spaced by rank."""
+
+LARGEST_WHOLE = 2.0**53
+
+SCHEMA = 1
+
+
+def normal_steps() -> Array:
+    """Standard normal quantiles, one for each step; step 0 stands for "no move" and is 0."""
+    steps = special.ndtri((np.arange(STEPS) + 0.5) / STEPS)
+    steps[0] = 0.0
+    return np.asarray(steps)
+
+
+NORMAL = normal_steps()
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Column:
+    """One column: its states with their shares of the background, and values in each state.
+
+    A state of a number is a quartile bin (`edges` part them; a value on an edge is in the lower
+    one), a state of a category is a level. The last state is "missing". A frozen column is
+    never moved and has no states.
+    """
+
+    name: Hashable
+    levels: tuple[Any, ...] | None = None
+    integer: bool = False
+    edges: Array = field(default_factory=lambda: np.empty(0))
+    shares: Array = field(default_factory=lambda: np.empty(0))
+    values: tuple[Array, ...] = ()
+    mean: float = float("nan")
+    scale: float = float("nan")
+    low: float = -np.inf
+    high: float = np.inf
+    frozen: bool = False
+
+    def state(self, value: Array) -> NDArray[np.intp]:
+        """The state of each value; levels the background never saw are all beyond the last."""
+        last = len(self.shares) - 1
+        if self.levels is None:
+            state = np.searchsorted(self.edges, value, side="left")
+        else:
+            code = np.nan_to_num(value, nan=0.0).astype(np.intp)
+            state = np.where(code < last, code, last + 1)
+        return np.where(np.isnan(value), last, state)
+
+    def share(self, state: NDArray[np.intp]) -> Array:
+        """Each state's share of the background; 0 for one it never saw."""
+        return np.append(self.shares, 0.0)[state]
+
+    def matches(self, state: NDArray[np.intp], even: bool) -> NDArray[np.uint16]:
+        """How many of the steps keep the state: all of them if there is no other to go to.
+
+        By the background's frequencies, or even chances. A rare state keeps at least one
+        chance in 64: else nothing could ever be learnt about it.
+        """
+        share = self.share(state)
+        stuck = self.shares.sum() - share <= 0
+        kept = np.clip(np.rint(GRID * share), 1, GRID - 1) * (STEPS // GRID)
+        kept = np.where(even, STEPS // 2, kept)
+        return np.where(stuck, STEPS, kept).astype(np.uint16)
+
+    @cached_property
+    def _moves(self) -> dict[tuple[int, int], Array]:
+        return {}
+
+    def moves(self, state: int, kept: int) -> Array:
+        """The value at each step for an instance in `state`, shape (STEPS,).
+
+        Steps below `kept` draw from the instance's own state (NaN where it is empty: the
+        caller puts the instance's own value there), the others from all other states.
+        """
+        key = (state, kept)
+        if key not in self._moves:
+            own = self.values[state] if state < len(self.values) else np.empty(0)
+            table = np.full(STEPS, np.nan)
+            if len(own):
+                table[:kept] = _spread(own, kept)
+            if kept < STEPS:
+                others = self.shares.copy()
+                if state < len(others):
+                    others[state] = 0.0
+                ends = np.rint(np.cumsum(others) / others.sum() * (STEPS - kept)).astype(int)
+                for values, start, end in zip(self.values, [0, *ends[:-1]], ends, strict=True):
+                    if end > start:
+                        table[kept + start : kept + end] = _spread(values, end - start)
+            self._moves[key] = table
+        return self._moves[key]
+
+    @cached_property
+    def offsets(self) -> Array:
+        """The standardised offset at each step of an unbounded number, shape (STEPS,)."""
+        if not self.scale > 0:
+            return np.zeros(STEPS)
+        if not self.integer:
+            return NORMAL
+        # Whole numbers stay whole; rounding halves up commutes with adding a whole number.
+        return np.floor(self.scale * NORMAL + 0.5) / self.scale
+
+    def offsets_from(self, value: float) -> Array:
+        """As `offsets`, but from this value, pulled back to the bounds."""
+        if not self.scale > 0:
+            return np.zeros(STEPS)
+        low = np.ceil(self.low) if self.integer else self.low
+        high = np.floor(self.high) if self.integer else self.high
+        moved = (np.clip(value + self.scale * self.offsets, low, high) - value) / self.scale
+        moved[0] = 0.0
+        return np.asarray(moved)
+
+    @property
+    def bounded(self) -> bool:
+        return bool(np.isfinite(self.low) or np.isfinite(self.high))
+
+    def describe(self, label: str, state: int, value: Any, binned: bool) -> str:
+        """What an instance has here, in words: «28 < age ≤ 37», «sex = female»."""
+        if value is None:
+            return f"{label} is missing"
+        edges = self.edges
+        if self.levels is not None or not binned or not len(edges):
+            return f"{label} = {_text(value)}"
+        if state == 0:
+            return f"{label} ≤ {_text(edges[0])}"
+        if state == len(edges):
+            return f"{label} > {_text(edges[-1])}"
+        return f"{_text(edges[state - 1])} < {label} ≤ {_text(edges[state])}"
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the tables built so far: they are made again when needed."""
+        return {k: v for k, v in self.__dict__.items() if k not in ("_moves", "offsets")}
+
+
+def _spread(values: Array, n: int) -> Array:
+    """n values, each of the given ones equally often, evenly interleaved."""
+    return values[(np.arange(n) * len(values)) // n]
+
+
+def _text(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float | np.floating) else str(value)
+
+
+def _number(name: Hashable, values: Array, integer: bool, low: float, high: float) -> Column:
+    present = np.sort(values[~np.isnan(values)])
+    if len(present) and not np.isfinite(present[[0, -1]]).all():
+        raise InputError(
+            f"column {name!r} holds an infinite value: replace it, or freeze the column"
+        )
+    if integer and len(present) and np.abs(present[[0, -1]]).max() > LARGEST_WHOLE:
+        raise InputError(
+            f"column {name!r} holds whole numbers beyond 2^53, as identifiers often are: "
+            "freeze it, or name it among the categories"
+        )
+    if low > high:
+        raise InputError(f"the bounds of column {name!r} are the wrong way round")
+    inside = present[(present >= low) & (present <= high)]
+    edges = np.unique(np.quantile(inside, [0.25, 0.5, 0.75])) if len(inside) else np.empty(0)
+    cuts = np.searchsorted(inside, edges, side="right")
+    bins = np.split(inside, cuts)
+    missing = len(values) - len(present)
+    counts = np.array([len(b) for b in bins] + [missing], dtype=float)
+    kept = tuple(
+        b[(np.arange(KEPT) * 2 + 1) * len(b) // (2 * KEPT)] if len(b) > KEPT else b for b in bins
+    )
+    return Column(
+        name,
+        integer=integer,
+        edges=edges,
+        shares=counts / max(counts.sum(), 1.0),
+        values=(*kept, np.array([np.nan])),
+        mean=float(present.mean()) if len(present) else float("nan"),
+        scale=float(present.std()) if len(present) else float("nan"),
+        low=low,
+        high=high,
+    )
+
+
+def _category(name: Hashable, codes: Codes) -> Column:
+    counts = np.bincount(codes.codes[codes.codes >= 0], minlength=len(codes.levels))
+    counts = np.append(counts, np.sum(codes.codes < 0)).astype(float)
+    values = tuple(np.array([float(i)]) for i in range(len(codes.levels)))
+    return Column(
+        name,
+        levels=codes.levels,
+        shares=counts / max(counts.sum(), 1.0),
+        values=(*values, np.array([np.nan])),
+    )
+
+
+def _as_levels(values: Values, name: Hashable, integer: bool) -> Codes:
+    """Numbers that the caller calls categories, as codes of their levels."""
+    if isinstance(values, Codes):
+        return values
+    levels, codes = np.unique(values[~np.isnan(values)], return_inverse=True)
+    out = np.full(len(values), -1, dtype=np.intp)
+    out[~np.isnan(values)] = codes
+    return Codes(out, tuple(int(v) if integer else float(v) for v in levels))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Background:
+    """A summary of the data a model works on, column by column. The rows are not kept.
+
+    It knows how each column is distributed, alone, and how to build tables of the same kind,
+    names, order and dtypes. `rows` is how many there were: 0 where there was only one instance
+    and given scales.
+    """
+
+    columns: tuple[Column, ...]
+    template: Frame
+    rows: int
+
+    @classmethod
+    def of(
+        cls,
+        data: Any,
+        *,
+        names: Sequence[Hashable] | None = None,
+        categories: Collection[Hashable] = (),
+        freeze: Collection[Hashable] = (),
+        bounds: Mapping[Any, tuple[float | None, float | None]] | None = None,
+        scales: Mapping[Any, float] | None = None,
+    ) -> Background:
+        """Summarise a table: an array, a sparse matrix, a pandas, polars or pyarrow table.
+
+        `categories` names number columns that are really levels; `freeze` columns that are
+        never moved; `bounds` gives (low, high) of numbers, None for open; `scales` the step
+        of a number in the continuous view, where the standard deviation is not wanted.
+        """
+        table = data if isinstance(data, Frame) else frame(data, names)
+        if not len(table):
+            raise InputError("the background has no rows")
+        bounds, scales = dict(bounds or {}), dict(scales or {})
+        for what, asked in (("categories", categories), ("freeze", freeze),
+                            ("bounds", bounds), ("scales", scales)):  # fmt: skip
+            if isinstance(asked, str):
+                raise InputError(f"{what} takes a list of column names, not one string")
+            for name in asked:
+                if name not in table.names:
+                    raise InputError(f"{what} names the column {name!r}, which is not there")
+        columns = []
+        for j, name in enumerate(table.names):
+            if name in freeze:
+                columns.append(Column(name, frozen=True))
+                continue
+            values = table.read(j)
+            if values is None:
+                raise InputError(
+                    f"column {name!r} ({table.dtype(j)}) holds neither numbers nor levels: "
+                    "turn it into one of them, or freeze it, and it is passed on as it is"
+                )
+            integer = table.is_integer(j)
+            if name in categories:
+                values = _as_levels(values, name, integer)
+            if isinstance(values, Codes):
+                if name in bounds or name in scales:
+                    raise InputError(f"column {name!r} is a category: it has no bounds or scale")
+                columns.append(_category(name, values))
+                continue
+            low, high = bounds.get(name, (None, None))
+            column = _number(
+                name, values, integer,
+                -np.inf if low is None else float(low), np.inf if high is None else float(high),
+            )  # fmt: skip
+            if name in scales:
+                column = replace(column, scale=_scale(name, scales[name]))
+            columns.append(column)
+        return cls(tuple(columns), table.template(), len(table))
+
+    @classmethod
+    def around(
+        cls,
+        x: Any,
+        scales: Mapping[Any, float] | Sequence[float] | float,
+        *,
+        names: Sequence[Hashable] | None = None,
+        freeze: Collection[Hashable] = (),
+        bounds: Mapping[Any, tuple[float | None, float | None]] | None = None,
+    ) -> Background:
+        """Without data: rows like x, whose numbers move by the given scales.
+
+        A scale of 0 and a column without one hold the column still. Only the continuous view
+        can be used, and levels cannot move, since no others are known.
+        """
+        table = frame(x, names)
+        numeric = [n for j, n in enumerate(table.names) if not isinstance(table.read(j), Codes)]
+        if isinstance(scales, Mapping):
+            given = dict(scales)
+        elif np.ndim(scales) == 0:
+            given = {name: float(scales) for name in numeric}  # type: ignore[arg-type]
+        else:
+            listed = list(scales)  # type: ignore[arg-type]
+            if len(listed) != len(table.names):
+                raise InputError(f"{len(listed)} scales do not fit {len(table.names)} columns")
+            given = dict(zip(table.names, listed, strict=True))
+        still = [n for n in table.names if n not in given or n in freeze]
+        found = cls.of(
+            table,
+            freeze=still,
+            bounds=bounds,
+            scales={n: given[n] for n in given if n not in still},
+        )
+        columns = tuple(replace(c, mean=float("nan")) for c in found.columns)
+        return replace(found, columns=columns, rows=0)
+
+    @property
+    def names(self) -> list[Hashable]:
+        return [c.name for c in self.columns]
+
+    @property
+    def moved(self) -> list[int]:
+        """The columns that are not frozen: the features of an explanation."""
+        return [j for j, c in enumerate(self.columns) if not c.frozen]
+
+    def read(self, rows: Frame) -> tuple[Array, dict[int, tuple[Any, ...]]]:
+        """The moved columns of rows as numbers and codes, shape (n, d), and the levels meant.
+
+        Levels the background never saw get codes behind those it knows.
+        """
+        out = np.empty((len(rows), len(self.moved)))
+        levels: dict[int, tuple[Any, ...]] = {}
+        for k, j in enumerate(self.moved):
+            column = self.columns[j]
+            values = rows.read(j)
+            if column.levels is None:
+                if not isinstance(values, np.ndarray):
+                    values = _numbers(rows, j)
+                if np.isinf(values).any():
+                    raise InputError(f"column {column.name!r} of x is infinite")
+                out[:, k] = values
+                continue
+            known = column.levels
+            if isinstance(values, Codes):
+                found = values
+            else:
+                found = _as_levels(_numbers(rows, j), column.name, rows.is_integer(j))
+            index = {level: i for i, level in enumerate(known)}
+            for level in found.levels:
+                index.setdefault(level, len(index))
+            levels[j] = tuple(index)
+            lookup = np.array([index[level] for level in found.levels] + [np.nan])
+            out[:, k] = lookup[found.codes]
+        return out, levels
+
+    def adopt(self, x: Any) -> Frame:
+        """Rows of any kind as rows of this kind: same columns, order and, if they fit, dtypes."""
+        rows, template = frame(x), self.template
+        if rows.named and template.named:
+            missing = [n for n in template.names if n not in rows.names]
+            if missing:
+                raise InputError(
+                    f"x lacks the column{'s' if len(missing) > 1 else ''} "
+                    f"{', '.join(repr(n) for n in missing)} of the background"
+                )
+            if rows.names != template.names:
+                rows = rows.select([rows.names.index(n) for n in template.names])
+        elif len(rows.names) != len(template.names):
+            raise InputError(
+                f"x has {len(rows.names)} columns, but the background has {len(template.names)}"
+            )
+        if template.conforms(rows):
+            return rows
+        return template.adopt([rows.objects(j) for j in range(len(rows.names))])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data: what `save` writes."""
+        return {
+            "schema": SCHEMA,
+            "kind": "eagle background",
+            "rows": self.rows,
+            "template": templates.to_dict(self.template),
+            "columns": [_column_to_dict(c) for c in self.columns],
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Background:
+        if data.get("kind") != "eagle background" or data.get("schema") != SCHEMA:
+            raise InputError("this is not a background saved by this version of eagle")
+        template = templates.from_dict(data["template"])
+        columns = tuple(
+            _column_from_dict(name, c)
+            for name, c in zip(template.names, data["columns"], strict=True)
+        )
+        return cls(columns, template, int(data["rows"]))
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the summary as JSON: no rows, no code."""
+        Path(path).write_text(json.dumps(self.to_dict(), allow_nan=False), encoding="utf-8")
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Background:
+        try:
+            data = json.loads(Path(path).read_text(encoding="utf-8"))
+            return cls.from_dict(data)
+        except (KeyError, TypeError, AttributeError, UnicodeDecodeError, json.JSONDecodeError):
+            raise InputError(f"{path} is not a background saved by eagle") from None
+
+
+def _numbers(rows: Frame, j: int) -> Array:
+    return numbers(rows.objects(j), rows.names[j])
+
+
+def _scale(name: Hashable, scale: float) -> float:
+    if not (np.isfinite(scale) and scale >= 0):
+        raise InputError(f"the scale of column {name!r} must be zero or more, not {scale!r}")
+    return float(scale)
+
+
+def _null(value: float) -> float | None:
+    """What JSON has no number for, as null."""
+    return value if np.isfinite(value) else None
+
+
+def _or(value: float | None, otherwise: float) -> float:
+    return otherwise if value is None else float(value)
+
+
+def _column_to_dict(column: Column) -> dict[str, Any]:
+    return {
+        "levels": None
+        if column.levels is None
+        else templates.plain_levels(column.levels, column.name),
+        "integer": column.integer,
+        "edges": column.edges.tolist(),
+        "shares": column.shares.tolist(),
+        "values": [[_null(x) for x in v.tolist()] for v in column.values],
+        "mean": _null(column.mean),
+        "scale": _null(column.scale),
+        "low": _null(column.low),
+        "high": _null(column.high),
+        "frozen": column.frozen,
+    }
+
+
+def _column_from_dict(name: Hashable, data: Mapping[str, Any]) -> Column:
+    return Column(
+        name,
+        levels=None if data["levels"] is None else tuple(data["levels"]),
+        integer=bool(data["integer"]),
+        edges=np.array(data["edges"], dtype=np.float64),
+        shares=np.array(data["shares"], dtype=np.float64),
+        values=tuple(np.array(v, dtype=np.float64) for v in data["values"]),
+        mean=_or(data["mean"], np.nan),
+        scale=_or(data["scale"], np.nan),
+        low=_or(data["low"], -np.inf),
+        high=_or(data["high"], np.inf),
+        frozen=bool(data["frozen"]),
+    )

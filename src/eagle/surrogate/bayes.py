@@ -1,0 +1,125 @@
+"""Weighted Bayesian linear regression with conjugate priors, in closed form."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import final
+
+import numpy as np
+
+from eagle.surrogate.information import Information, Prior, augment
+from eagle.surrogate.student import StudentT
+from eagle.types import Array, InputError
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """A fitted line: all that the answers taught.
+
+    `posterior` is φ ~ t_{n₀+N}(φ̂, σ̂²V) over the intercept (first) and the slopes. `r2` is the
+    weighted R² on the rows fitted, `r2_held_out` the same when each row is predicted by a fit
+    that has not seen it; both are NaN where the answers do not vary or cannot be held out.
+    """
+
+    posterior: StudentT
+    information: Information
+    variance: float
+    r2: float
+    r2_held_out: float
+
+    @property
+    def intercept(self) -> float:
+        return float(self.posterior.mean[0])
+
+    @property
+    def slopes(self) -> StudentT:
+        """The posterior of the features' coefficients, shape (d,)."""
+        p = self.posterior
+        return StudentT(p.mean[1:], p.scale[1:, 1:], p.df)
+
+    def predict(self, features: Array, weight: Array | float = 1.0) -> tuple[Array, Array]:
+        """Mean and scale of the answer's t_ν distribution at new features of that weight.
+
+        The squared scale is σ̂²(1/π + zᵀVz): a far row is noisier, as the likelihood says.
+        """
+        z = augment(np.atleast_2d(features))
+        spread = self.variance * (1.0 / np.asarray(weight) + self.information.variance(z))
+        return z @ self.posterior.mean, np.sqrt(spread)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Line:
+    """A design ready to be fitted: everything that does not depend on the answers.
+
+    One line serves all answers on the same points: all classes, and all rows that share a plan.
+    """
+
+    surrogate: BayesLinear
+    z: Array
+    weight: Array
+    information: Information
+    hat: Array = field(repr=False)
+    left: Array = field(repr=False)
+
+    def fit(self, y: Array) -> Fit:
+        """Fit the answers y, shape (N,): φ̂ = V ZᵀW y and σ̂² = (n₀σ₀² + s²)/(n₀ + N)."""
+        s = self.surrogate
+        y = np.asarray(y, dtype=np.float64)
+        if y.shape != self.weight.shape:
+            raise InputError(f"{len(self.weight)} points need as many answers, not {y.shape}")
+        prior = s.prior.precision(self.z.shape[1] - 1)
+        middle = float(np.vecdot(self.weight, y) / self.weight.sum())
+        # A free intercept absorbs any constant exactly; taking it out first keeps the slopes
+        # exact also where the answers sit far from zero.
+        shift = middle if prior[0] == 0 else 0.0
+        mean = self.hat @ (y - shift)
+        residual = (y - shift) - self.z @ mean
+        s2 = float(self.weight @ residual**2 + prior @ mean**2)
+        df = s.n0 + len(y)
+        variance = (s.n0 * s.sigma0**2 + s2) / df
+        mean[0] += shift
+        spread = float(self.weight @ (y - middle) ** 2)
+        if np.ptp(y) <= 1e-12 * max(1e-300, float(np.abs(y).max())):
+            r2 = held = float("nan")
+        else:
+            r2 = 1.0 - float(self.weight @ residual**2) / spread
+            with np.errstate(divide="ignore", invalid="ignore"):
+                held = 1.0 - float(self.weight @ (residual / self.left) ** 2) / spread
+            held = held if np.isfinite(held) else float("nan")
+        posterior = StudentT(mean, variance * self.information.covariance, df)
+        return Fit(posterior, self.information, variance, r2, held)
+
+
+@final
+@dataclass(frozen=True)
+class BayesLinear:
+    """y = φ₀ + zᵀφ + ε, ε ~ N(0, σ²/π), with φ | σ² Gaussian and σ² ~ Inv-χ²(n₀, σ₀²).
+
+    The default n₀ = 0 is the limit in which the noise level is learnt from the answers alone,
+    so that explanations scale with the answers' units.
+    """
+
+    prior: Prior = field(default_factory=Prior)
+    n0: float = 0.0
+    sigma0: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.n0) and self.n0 >= 0 and np.isfinite(self.sigma0)):
+            raise InputError("n0 must be zero or more, and sigma0 a finite number")
+
+    def line(self, features: Array, weight: Array) -> Line:
+        """The part of the fit that needs only the points: features (N, d), weights (N,)."""
+        z = augment(features)
+        if not len(z):
+            raise InputError("a line needs at least one point")
+        information = self.prior.information(features.shape[1]).add(z, weight)
+        reach = z @ information.covariance
+        # 1 - leverage: what is left of a row's residual once the row is held out.
+        left = 1.0 - weight * np.vecdot(reach, z)
+        return Line(self, z, weight, information, (reach * weight[:, None]).T, left)
+
+    def fit(self, features: Array, y: Array, weight: Array) -> Fit:
+        """Fit answers y, shape (N,), at features (N, d) of the given weights (N,)."""
+        return self.line(features, weight).fit(y)

@@ -1,0 +1,94 @@
+"""The paper's guarantees as functions: lemma 1, theorem 2, corollary 1, and theorem 3 put right.
+
+Throughout, V⁻¹ = λI + Σ π z zᵀ over D coefficients (an intercept counts), 0 ≤ π ≤ 1.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy import special
+
+from eagle.surrogate.information import Information
+from eagle.types import InputError
+
+
+def information_bound(d: int, t: int) -> float:
+    """Lemma 1: Σ π zᵀVz ≤ 2d log(1 + t/d) over t points, if ‖z‖ ≤ 1 and λ = 1.
+
+    More generally it holds whenever ‖z‖² ≤ λ, as after dividing binary features by √d.
+    """
+    _positive(d=d)
+    return 2 * d * math.log1p(t / d)
+
+
+def information_bound_general(
+    d: int, t: int, largest: float = 1.0, precision: float = 1.0
+) -> float:
+    """The tighter bound for any ‖z‖ ≤ L: (c / log(1 + c))·d·log(1 + tL²/(dλ)), c = L²/λ.
+
+    At c = 1 its constant is 1.443, where lemma 1 has 2.
+    """
+    _positive(d=d, largest=largest, precision=precision)
+    c = largest**2 / precision
+    return c / math.log1p(c) * d * math.log1p(t * c / d)
+
+
+def error_radius(d: int, sigma: float, delta: float) -> float:
+    """β_δ = σ√(d + 2√(d log 1/δ) + 2 log 1/δ): the noise's part of theorem 2."""
+    _positive(d=d)
+    if not 0 < delta < 1:
+        raise InputError(f"delta is a probability between 0 and 1, not {delta!r}")
+    tail = math.log(1 / delta)
+    return sigma * math.sqrt(d + 2 * math.sqrt(d * tail) + 2 * tail)
+
+
+def error_bound(d: int, sigma: float, delta: float, norm: float, precision: float = 1.0) -> float:
+    """Theorem 2: ‖φ̂ − φ*‖ in the norm of V⁻¹ is at most this with probability 1 − δ.
+
+    Read consistently: noise of variance σ²/π, φ̂ = V Σ π z y, ‖φ*‖ = `norm`, λ = `precision`.
+    It says nothing about a model that is not linear nearby, the usual source of error.
+    """
+    _positive(precision=precision)
+    return error_radius(d, sigma, delta) + math.sqrt(precision) * norm
+
+
+def sample_size(
+    d: int, sigma: float, delta: float, norm: float, accuracy: float, kappa: float,
+    precision: float = 1.0,
+) -> int:  # fmt: skip
+    """Corollary 1: so many points give ‖φ̂ − φ*‖₂ ≤ `accuracy` with probability 1 − δ.
+
+    It assumes that Σ π z zᵀ grows at least by `kappa` a point in every direction.
+    """
+    _positive(accuracy=accuracy, kappa=kappa)
+    needed = (error_bound(d, sigma, delta, norm, precision) / accuracy) ** 2 - precision
+    return max(0, math.ceil(needed / kappa))
+
+
+def entropy(df: float, logdet: float, d: int) -> float:
+    """Differential entropy of a d-dimensional Student-t whose scale matrix has log-det `logdet`."""
+    half = (df + d) / 2
+    volume = 0.5 * d * math.log(df * math.pi) + special.betaln(d / 2, df / 2)
+    spread = half * (special.digamma(half) - special.digamma(df / 2))
+    return float(0.5 * logdet + volume - special.gammaln(d / 2) + spread)
+
+
+def expected_information_gain(before: Information, after: Information, n: int, n0: float) -> float:
+    """Theorem 3, corrected: the expected loss of entropy of φ by n answers, in nats.
+
+    It is ½ log(|V₀|/|V|) plus a term of n₀, n and d alone, so only the determinant depends on
+    the points: theorem 1 is exact for the Student-t posterior too.
+    """
+    _positive(n0=n0)
+    d = len(before.precision)
+    noise = np.log((n0 + n) / n0) + special.digamma(n0 / 2) - special.digamma((n0 + n) / 2)
+    rest = 0.5 * d * float(noise) + entropy(n0, 0.0, d) - entropy(n0 + n, 0.0, d)
+    return after.gain(before) + rest
+
+
+def _positive(**values: float) -> None:
+    for name, value in values.items():
+        if not value > 0:
+            raise InputError(f"{name} must be positive, not {value!r}")

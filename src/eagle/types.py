@@ -1,0 +1,113 @@
+"""The words every other module shares: arrays, errors, and the shape of each noun.
+
+An instance spans a `Space` of perturbations. A `Design` picks points in it. The black box
+answers. A `Surrogate`, made local by a `Kernel`, turns answers into an explanation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array: TypeAlias = NDArray[np.float64]
+"""A float array: features, weights, answers, scores."""
+
+Points: TypeAlias = NDArray[Any]
+"""Perturbations in the encoding in which their space draws them, one per row."""
+
+Model: TypeAlias = Callable[[Any], Any]
+"""A black box: a table of n rows in, n answers out."""
+
+
+class EagleError(Exception):
+    """Anything this library refuses to do, said in a sentence."""
+
+
+class InputError(EagleError, ValueError):
+    """What the caller gave does not fit."""
+
+
+class AnswerError(EagleError):
+    """The black box did not answer as it must. What was already paid for is kept here:
+
+    `finished`, the explanations made before, and `answers`, those of the unfinished rows.
+    """
+
+    def __init__(self, message: str, finished: Sequence[Any] = (), answers: Any = None) -> None:
+        super().__init__(message)
+        self.finished = list(finished)
+        self.answers = answers
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (type(self), (str(self), self.finished, self.answers))
+
+
+class ReplyError(AnswerError, ValueError):
+    """What the black box answered does not fit."""
+
+
+class ModelError(AnswerError, RuntimeError):
+    """The black box raised."""
+
+
+class MissingExtraError(EagleError, ImportError):
+    """A part of this library needs a package that is not installed."""
+
+    def __init__(self, what: str, package: str, extra: str) -> None:
+        super().__init__(
+            f"{what} needs the package {package!r}: pip install 'eagle-xai[{extra}]' brings it"
+        )
+
+
+class Space(Protocol):
+    """Where the perturbations of one instance live. Chance happens once, in `draw`."""
+
+    @property
+    def law(self) -> Hashable:
+        """Spaces of one law turn equal points into equal features, so they share plans."""
+
+    @property
+    def origin(self) -> Points:
+        """The point, shape (d,), that stands for the instance itself."""
+
+    def draw(self, n: int, rng: np.random.Generator) -> Points:
+        """n random points, shape (n, d)."""
+
+    def features(self, points: Points) -> Array:
+        """The interpretable view of the points, shape (n, d)."""
+
+    def distinct(self, points: Points) -> NDArray[np.bool_]:
+        """Which points ask something no earlier one has asked, shape (n,)."""
+
+
+class Instances(Protocol):
+    """Several instances that are explained together and may share model calls."""
+
+    def __len__(self) -> int: ...
+
+    def space(self, i: int) -> Space:
+        """The space around instance i."""
+
+    def inputs(self, rows: Sequence[int], points: Sequence[Points]) -> Any:
+        """What the model is asked: `points[k]` around instance `rows[k]`, stacked."""
+
+
+class Kernel(Protocol):
+    """How much a perturbation counts: in (0, 1], and 1 at the anchor."""
+
+    def __call__(self, features: Array, anchor: Array) -> Array: ...
+
+
+class Planned(Protocol):
+    """A design that never sees an answer: all points before any query.
+
+    Plans are nested: a plan of n is the first n points of a longer one.
+    """
+
+    def plan(
+        self, spaces: Sequence[Space], kernel: Kernel, budget: int, rng: np.random.Generator
+    ) -> list[Points]:
+        """For each space its points, shape (budget, d); the first one is the instance."""
