@@ -210,7 +210,7 @@ class Explainer:
         if self.background is None:
             assert self._around is not None
             rows = frame(X, self._around["names"])
-            single = [rows.build(np.array([i]), {}) for i in range(len(rows))]
+            single = [rows.take([i]) for i in range(len(rows))]
             grounds = [Background.around(fitted_on(self._model, r), **self._around) for r in single]
             return [
                 Table(ground, ground.adopt(r), binned=False)
@@ -223,7 +223,7 @@ class Explainer:
         if background.template.conforms(rows):
             return [Table(background, rows, binned)]
         named = frame(X)
-        single = [background.adopt(named.build(np.array([i]), {})) for i in range(len(named))]
+        single = [background.adopt(named.take([i])) for i in range(len(named))]
         fits = [background.template.conforms(r) for r in single]
         groups: list[Table] = []
         start = 0
@@ -231,7 +231,7 @@ class Explainer:
             end = start + 1
             while fits[start] and end < len(single) and fits[end]:
                 end += 1
-            part = background.adopt(named.build(np.arange(start, end), {}))
+            part = background.adopt(named.take(range(start, end)))
             groups.append(Table(background, part, binned))
             start = end
         return groups

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import final
@@ -17,13 +18,16 @@ from eagle.types import Array, InputError, Kernel, Points, Space
 # a plan is the same on every machine.
 TIE = 1e-9
 
+# Candidates kept up to date within a batch.
+SHORT = 128
+
 # Floats of candidate features held at once: small enough to stay in a processor's cache.
-BLOCK = 1 << 18
+BLOCK = 1 << 16
 
 
 def gain(variance: Array, weight: Array) -> Array:
-    """Expected information gain ½ log(1 + π zᵀVz) of one more point (Theorem 1)."""
-    return np.asarray(0.5 * np.log1p(weight * variance))
+    """π zᵀVz: the expected information gain ½ log(1 + π zᵀVz) grows with it (Theorem 1)."""
+    return weight * variance
 
 
 def variance_only(variance: Array, weight: Array) -> Array:
@@ -75,7 +79,7 @@ class Greedy:
         origin = space.features(space.origin[None])[0]
         features = space.features(first)
         known = self.prior.information(len(origin)).add(augment(features), kernel(features, origin))
-        chosen = [first]
+        chosen, short = [first], SHORT
         rounds, size, d = pools.shape
         step = max(1, BLOCK // (size * (d + 1)))
         for start in range(0, rounds, step):
@@ -83,52 +87,61 @@ class Greedy:
             features = space.features(block.reshape(-1, d)).reshape(block.shape)
             weights = kernel(features, origin)
             for pool, z, weight in zip(block, augment(features), weights, strict=True):
-                picks = self._best(z, weight, known)
+                if self.frozen:
+                    picks = self._top(z, weight, known)
+                else:
+                    picks, short = self._best(z, weight, known, short)
                 known = known.add(z[picks], weight[picks])
                 chosen.append(pool[picks])
         return np.concatenate(chosen)
 
-    def _best(self, z: Array, weight: Array, known: Information) -> NDArray[np.intp]:
-        """The next batch from one pool, best first."""
-        variance = known.variance(z)
-        score = self.score(variance, weight)
-        if self.frozen:
-            level = np.rint(score / (score.max() * TIE))
-            return np.argsort(-level, kind="stable")[: self.batch]
-        # More points never make a point more informative (submodularity), so today's scores
-        # bound tomorrow's: while the best of a short list beats everyone off the list, the
-        # list is all one must keep up to date. If it ever fails to, the whole pool is.
-        short = min(len(z), 4 * self.batch + 8)
-        if short < len(z):
-            order = np.argpartition(-score, short)
-            listed = np.sort(order[:short])
-            picks = self._within(z[listed], weight[listed], known, score[order[short]])
-            if picks is not None:
-                return listed[picks]
-        picks = self._within(z, weight, known, -np.inf)
-        assert picks is not None
-        return picks
+    def _top(self, z: Array, weight: Array, known: Information) -> NDArray[np.intp]:
+        """The batch of largest scores under one covariance, best first."""
+        score = self.score(known.variance(z), weight)
+        level = np.rint(score / (score.max() * TIE))
+        return np.argsort(-level, kind="stable")[: self.batch]
 
-    def _within(
-        self, z: Array, weight: Array, known: Information, bound: float
-    ) -> NDArray[np.intp] | None:
-        """The next batch among candidates z, or None once an outsider's bound is not beaten."""
+    def _best(
+        self, z: Array, weight: Array, known: Information, short: int
+    ) -> tuple[NDArray[np.intp], int]:
+        """The next batch, each pick given those before it, and how many were kept in view.
+
+        More points never make a point more informative (submodularity), so today's scores bound
+        tomorrow's: while the best of a short list beats everyone off it, the list is all one
+        must keep up to date. When it fails to, a longer one is taken, now and from then on.
+        """
         reach = z @ known.covariance
         variance = np.vecdot(reach, z)
+        score = self.score(variance, weight)
+        while short < len(z):
+            order = np.argpartition(score, len(z) - short)
+            listed, bound = np.sort(order[-short:]), score[order[:-short]].max()
+            picks = self._within(z[listed], weight[listed], reach[listed], variance[listed], bound)
+            if picks is not None:
+                return np.asarray(listed[picks]), short
+            short *= 2
+        picks = self._within(z, weight, reach, variance, -np.inf)
+        assert picks is not None
+        return picks, short
+
+    def _within(
+        self, z: Array, weight: Array, reach: Array, variance: Array, bound: float
+    ) -> NDArray[np.intp] | None:
+        """The next batch among candidates z, or None once an outsider's bound is not beaten."""
         picks = np.empty(self.batch, dtype=np.intp)
-        free = np.ones(len(z), dtype=bool)
-        updates = np.empty((len(z), self.batch))
+        shared = np.empty((self.batch, len(z)))
         for i in range(self.batch):
-            score = np.where(free, self.score(variance, weight), -np.inf)
-            best = score.max() * (1 - TIE)
-            if not best > bound:
+            score = self.score(variance, weight)
+            best = score[score.argmax()] * (1 - TIE)
+            if best <= bound:
                 return None
-            pick = int((score >= best).argmax())
-            # Sherman-Morrison, kept as one vector per pick: zᵀVz* given the earlier picks.
-            shared = reach @ z[pick] - updates[:, :i] @ updates[pick, :i]
-            shared *= np.sqrt(weight[pick] / (1 + weight[pick] * variance[pick]))
-            variance = variance - shared**2
-            updates[:, i] = shared
-            free[pick] = False
-            picks[i] = pick
+            pick = picks[i] = (score >= best).argmax()
+            # Sherman-Morrison, kept as one vector a pick: zᵀVz* given the picks before it.
+            row = reach @ z[pick]
+            if i:
+                row -= shared[:i, pick] @ shared[:i]
+            row *= math.sqrt(weight[pick] / (1 + weight[pick] * variance[pick]))
+            shared[i] = row
+            variance = variance - row * row
+            variance[pick] = 0.0  # never again
         return picks

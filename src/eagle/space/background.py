@@ -6,6 +6,7 @@ import json
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import pairwise
 from os import PathLike
 from pathlib import Path
 from typing import Any, final
@@ -18,8 +19,8 @@ from eagle.space import template as templates
 from eagle.space.frame import Codes, Frame, Values, frame, numbers
 from eagle.types import Array, InputError
 
-STEPS = 4096
-"""A coordinate of a point is one of this many equally likely steps, 0 to 4095."""
+STEPS = 1024
+"""A coordinate of a point is one of this many equally likely steps, 0 to 1023."""
 
 GRID = 64
 """Match probabilities are rounded to multiples of 1/64, so that many rows share one plan."""
@@ -64,31 +65,9 @@ class Column:
     high: float = np.inf
     frozen: bool = False
 
-    def state(self, value: Array) -> NDArray[np.intp]:
-        """The state of each value; levels the background never saw are all beyond the last."""
-        last = len(self.shares) - 1
-        if self.levels is None:
-            state = np.searchsorted(self.edges, value, side="left")
-        else:
-            code = np.nan_to_num(value, nan=0.0).astype(np.intp)
-            state = np.where(code < last, code, last + 1)
-        return np.where(np.isnan(value), last, state)
-
-    def share(self, state: NDArray[np.intp]) -> Array:
-        """Each state's share of the background; 0 for one it never saw."""
-        return np.append(self.shares, 0.0)[state]
-
-    def matches(self, state: NDArray[np.intp], even: bool) -> NDArray[np.uint16]:
-        """How many of the steps keep the state: all of them if there is no other to go to.
-
-        By the background's frequencies, or even chances. A rare state keeps at least one
-        chance in 64: else nothing could ever be learnt about it.
-        """
-        share = self.share(state)
-        stuck = self.shares.sum() - share <= 0
-        kept = np.clip(np.rint(GRID * share), 1, GRID - 1) * (STEPS // GRID)
-        kept = np.where(even, STEPS // 2, kept)
-        return np.where(stuck, STEPS, kept).astype(np.uint16)
+    def seen(self, state: int) -> bool:
+        """Whether the background has values in this state."""
+        return state < len(self.values) and len(self.values[state]) > 0
 
     @cached_property
     def _moves(self) -> dict[tuple[int, int], Array]:
@@ -97,15 +76,15 @@ class Column:
     def moves(self, state: int, kept: int) -> Array:
         """The value at each step for an instance in `state`, shape (STEPS,).
 
-        Steps below `kept` draw from the instance's own state (NaN where it is empty: the
-        caller puts the instance's own value there), the others from all other states.
+        Steps below `kept` draw from the instance's own state, the others from all other
+        states. NaN stands where the background has not `seen` the state: there the
+        instance's own value belongs.
         """
         key = (state, kept)
         if key not in self._moves:
-            own = self.values[state] if state < len(self.values) else np.empty(0)
             table = np.full(STEPS, np.nan)
-            if len(own):
-                table[:kept] = _spread(own, kept)
+            if self.seen(state):
+                table[:kept] = _spread(self.values[state], kept)
             if kept < STEPS:
                 others = self.shares.copy()
                 if state < len(others):
@@ -168,6 +147,18 @@ def _text(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, float | np.floating) else str(value)
 
 
+def _quartiles(ordered: Array) -> Array:
+    """The distinct quartiles of ordered values, by linear interpolation as numpy's default."""
+    if not len(ordered):
+        return np.empty(0)
+    place = np.array([0.25, 0.5, 0.75]) * (len(ordered) - 1)
+    below = place.astype(np.intp)
+    above = np.minimum(below + 1, len(ordered) - 1)
+    low, high = ordered[below], ordered[above]
+    found = low + (high - low) * (place - below)
+    return np.array(sorted(set(found.tolist())))
+
+
 def _number(name: Hashable, values: Array, integer: bool, low: float, high: float) -> Column:
     present = np.sort(values[~np.isnan(values)])
     if len(present) and not np.isfinite(present[[0, -1]]).all():
@@ -182,9 +173,9 @@ def _number(name: Hashable, values: Array, integer: bool, low: float, high: floa
     if low > high:
         raise InputError(f"the bounds of column {name!r} are the wrong way round")
     inside = present[(present >= low) & (present <= high)]
-    edges = np.unique(np.quantile(inside, [0.25, 0.5, 0.75])) if len(inside) else np.empty(0)
-    cuts = np.searchsorted(inside, edges, side="right")
-    bins = np.split(inside, cuts)
+    edges = _quartiles(inside)
+    cuts = [0, *np.searchsorted(inside, edges, side="right").tolist(), len(inside)]
+    bins = [inside[start:end] for start, end in pairwise(cuts)]
     missing = len(values) - len(present)
     counts = np.array([len(b) for b in bins] + [missing], dtype=float)
     kept = tuple(
@@ -215,7 +206,7 @@ def _category(name: Hashable, codes: Codes) -> Column:
     )
 
 
-def _as_levels(values: Values, name: Hashable, integer: bool) -> Codes:
+def _as_levels(values: Values, integer: bool) -> Codes:
     """Numbers that the caller calls categories, as codes of their levels."""
     if isinstance(values, Codes):
         return values
@@ -280,7 +271,7 @@ class Background:
                 )
             integer = table.is_integer(j)
             if name in categories:
-                values = _as_levels(values, name, integer)
+                values = _as_levels(values, integer)
             if isinstance(values, Codes):
                 if name in bounds or name in scales:
                     raise InputError(f"column {name!r} is a category: it has no bounds or scale")
@@ -336,7 +327,7 @@ class Background:
     def names(self) -> list[Hashable]:
         return [c.name for c in self.columns]
 
-    @property
+    @cached_property
     def moved(self) -> list[int]:
         """The columns that are not frozen: the features of an explanation."""
         return [j for j, c in enumerate(self.columns) if not c.frozen]
@@ -352,24 +343,69 @@ class Background:
             column = self.columns[j]
             values = rows.read(j)
             if column.levels is None:
-                if not isinstance(values, np.ndarray):
-                    values = _numbers(rows, j)
-                if np.isinf(values).any():
-                    raise InputError(f"column {column.name!r} of x is infinite")
-                out[:, k] = values
+                out[:, k] = values if isinstance(values, np.ndarray) else _numbers(rows, j)
                 continue
             known = column.levels
             if isinstance(values, Codes):
                 found = values
             else:
-                found = _as_levels(_numbers(rows, j), column.name, rows.is_integer(j))
+                found = _as_levels(_numbers(rows, j), rows.is_integer(j))
             index = {level: i for i, level in enumerate(known)}
             for level in found.levels:
                 index.setdefault(level, len(index))
             levels[j] = tuple(index)
             lookup = np.array([index[level] for level in found.levels] + [np.nan])
             out[:, k] = lookup[found.codes]
+        if np.isinf(out).any():
+            k = int(np.isinf(out).any(axis=0).argmax())
+            raise InputError(f"column {self.columns[self.moved[k]].name!r} of x is infinite")
         return out, levels
+
+    @cached_property
+    def _edges(self) -> Array:
+        """The bin edges of the moved columns, shape (d, most edges), filled up with infinity."""
+        columns = [self.columns[j] for j in self.moved]
+        out = np.full((len(columns), max([len(c.edges) for c in columns], default=0)), np.inf)
+        for k, column in enumerate(columns):
+            out[k, : len(column.edges)] = column.edges
+        return out
+
+    @cached_property
+    def _kept(self) -> dict[bool, list[NDArray[np.uint16]]]:
+        """How many steps keep each state, by the background's frequencies or at even chances.
+
+        A rare state keeps at least one chance in 64: else nothing could ever be learnt about
+        it. A state without another to go to keeps all of them.
+        """
+        out: dict[bool, list[NDArray[np.uint16]]] = {}
+        for even in (False, True):
+            out[even] = []
+            for column in (self.columns[j] for j in self.moved):
+                share = np.append(column.shares, 0.0)  # the last: a level nobody has seen
+                kept = np.clip(np.rint(GRID * share), 1, GRID - 1) * (STEPS // GRID)
+                kept = np.full(len(share), STEPS // 2) if even else kept
+                stuck = column.shares.sum() - share <= 1e-12
+                out[even].append(np.where(stuck, STEPS, kept).astype(np.uint16))
+        return out
+
+    def states(self, values: Array) -> NDArray[np.intp]:
+        """The state of each value, shape (n, d); beyond the last are levels nobody has seen."""
+        out = (self._edges < values[:, :, None]).sum(axis=2)
+        for k, j in enumerate(self.moved):
+            column, value = self.columns[j], values[:, k]
+            missing = len(column.shares) - 1
+            if column.levels is not None:
+                code = np.where(np.isnan(value), 0.0, value)
+                out[:, k] = np.where(code < missing, code, missing + 1)
+            out[np.isnan(value), k] = missing
+        return np.asarray(out, dtype=np.intp)
+
+    def kept(self, states: NDArray[np.intp], even: bool) -> NDArray[np.uint16]:
+        """How many of the steps keep each state, shape (n, d)."""
+        out = np.empty(states.shape, dtype=np.uint16)
+        for k, kept in enumerate(self._kept[even]):
+            out[:, k] = kept[states[:, k]]
+        return out
 
     def adopt(self, x: Any) -> Frame:
         """Rows of any kind as rows of this kind: same columns, order and, if they fit, dtypes."""

@@ -121,8 +121,32 @@ class Frame(ABC):
         """Column j as Python objects, None where missing."""
 
     @abstractmethod
-    def build(self, index: NDArray[np.intp], columns: Mapping[int, Values]) -> Frame:
+    def write(self, index: NDArray[np.intp], columns: Mapping[int, Values]) -> Frame:
         """The rows `index` of this table, with the given columns written over."""
+
+    def build(
+        self,
+        index: NDArray[np.intp],
+        columns: Sequence[int],
+        values: Array,
+        levels: Mapping[int, tuple[Any, ...]],
+    ) -> Frame:
+        """The rows `index`, with `values`, shape (n, columns), in the given columns.
+
+        A column in `levels` takes its values as codes; NaN is missing.
+        """
+        written: dict[int, Values] = {}
+        for k, j in enumerate(columns):
+            if j in levels:
+                codes = np.where(np.isnan(values[:, k]), -1.0, values[:, k]).astype(np.intp)
+                written[j] = Codes(codes, levels[j])
+            else:
+                written[j] = values[:, k]
+        return self.write(index, written)
+
+    def take(self, index: Sequence[int]) -> Frame:
+        """Some of the rows."""
+        return self.write(np.asarray(index, dtype=np.intp), {})
 
     @abstractmethod
     def select(self, columns: Sequence[int]) -> Frame:
@@ -239,7 +263,18 @@ class ArrayFrame(Frame):
         column[np.array(missing, dtype=bool)] = None
         return column
 
-    def build(self, index: NDArray[np.intp], columns: Mapping[int, Values]) -> ArrayFrame:
+    def build(
+        self,
+        index: NDArray[np.intp],
+        columns: Sequence[int],
+        values: Array,
+        levels: Mapping[int, tuple[Any, ...]],
+    ) -> Frame:
+        if self._array.dtype.kind == "f" and not levels and len(columns) == len(self.names):
+            return self._like(values.astype(self._array.dtype, copy=False))
+        return super().build(index, columns, values, levels)
+
+    def write(self, index: NDArray[np.intp], columns: Mapping[int, Values]) -> ArrayFrame:
         if len(columns) == len(self.names):
             out = np.empty((len(index), len(self.names)), self._array.dtype)
         else:
@@ -320,9 +355,9 @@ class SparseFrame(Frame):
         assert column is not None
         return column.astype(object)
 
-    def build(self, index: NDArray[np.intp], columns: Mapping[int, Values]) -> SparseFrame:
+    def write(self, index: NDArray[np.intp], columns: Mapping[int, Values]) -> SparseFrame:
         dense = ArrayFrame(self._matrix.tocsr()[index].toarray())
-        built = dense.build(np.arange(len(index)), columns)
+        built = dense.write(np.arange(len(index)), columns)
         return SparseFrame(self._like(built.native), self._names)
 
     def select(self, columns: Sequence[int]) -> SparseFrame:
@@ -389,7 +424,7 @@ class PandasFrame(Frame):
         column[series.isna().to_numpy()] = None
         return column
 
-    def build(self, index: NDArray[np.intp], columns: Mapping[int, Values]) -> PandasFrame:
+    def write(self, index: NDArray[np.intp], columns: Mapping[int, Values]) -> PandasFrame:
         import pandas as pd
 
         dtypes = set(self._table.dtypes)
@@ -519,7 +554,7 @@ class NarwhalsFrame(Frame):
         column[:] = self._table[self.names[j]].to_list()
         return column
 
-    def build(self, index: NDArray[np.intp], columns: Mapping[int, Values]) -> NarwhalsFrame:
+    def write(self, index: NDArray[np.intp], columns: Mapping[int, Values]) -> NarwhalsFrame:
         data: dict[str, Any] = {}
         for j, name in enumerate(self.names):
             if j not in columns:

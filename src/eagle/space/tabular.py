@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eagle.space.background import NORMAL, STEPS, Background
-from eagle.space.frame import Codes, Frame, Values, plain
+from eagle.space.frame import Frame
 from eagle.types import Array, InputError, Points
 
 
@@ -20,7 +20,7 @@ from eagle.types import Array, InputError, Points
 class Table:
     """Rows to be explained, over a background: their spaces, and the tables the model is asked.
 
-    A point has one coordinate a feature, a step from 0 to 4095, all equally likely. Step 0 is
+    A point has one coordinate a feature, a step from 0 to 1023, all equally likely. Step 0 is
     the row's own value. In the *binned* view steps below `kept` stay in the row's own bin or
     level, the others leave it, and the feature is 1 or 0. In the *continuous* view a step is a
     normal quantile, the feature the standardised offset; levels and missing numbers match with
@@ -41,14 +41,11 @@ class Table:
                 "the binned view needs background data: give data, or take the continuous view"
             )
         values, levels = self.background.read(self.rows)
-        states = np.empty(values.shape, dtype=np.intp)
-        kept = np.empty(values.shape, dtype=np.uint16)
-        for k, j in enumerate(self.background.moved):
-            column = self.background.columns[j]
-            states[:, k] = column.state(values[:, k])
-            kept[:, k] = column.matches(states[:, k], even=not self.binned)
-            if not self.binned and column.levels is None:
-                kept[~np.isnan(values[:, k]), k] = 0  # an offset, not a match
+        states = self.background.states(values)
+        kept = self.background.kept(states, even=not self.binned)
+        if not self.binned:  # a number that is there moves by an offset: it never "matches"
+            numbers = [self.background.columns[j].levels is None for j in self.background.moved]
+            kept[np.array(numbers, dtype=bool) & ~np.isnan(values)] = 0
         for name, value in (("values", values), ("levels", levels),
                             ("states", states), ("kept", kept)):  # fmt: skip
             object.__setattr__(self, name, value)
@@ -65,13 +62,18 @@ class Table:
         place = "" if self.rows.named else "x"
         return tuple(f"{place}{self.background.columns[j].name}" for j in self.background.moved)
 
-    @cached_property
-    def _own(self) -> list[NDArray[np.object_]]:
-        return [self.rows.objects(j) for j in self.background.moved]
-
     def own(self, i: int) -> tuple[Any, ...]:
         """The values of row i itself, None where missing."""
-        return tuple(plain(column[i]) for column in self._own)
+        out: list[Any] = []
+        for j, value in zip(self.background.moved, self.values[i].tolist(), strict=True):
+            if value != value:
+                out.append(None)
+            elif j in self.levels:
+                out.append(self.levels[j][int(value)])
+            else:
+                whole = self.background.columns[j].integer and value.is_integer()
+                out.append(int(value) if whole else value)
+        return tuple(out)
 
     def conditions(self, i: int) -> tuple[str, ...]:
         """What row i has, in words, a feature each."""
@@ -82,7 +84,7 @@ class Table:
     def contrast(self, i: int) -> Array:
         """How far row i stands from the background, in each feature's units."""
         out = np.ones(self.kept.shape[1])
-        for k in np.flatnonzero(self.kept[i] == 0):
+        for k in np.flatnonzero(self.kept[i] == 0).tolist():
             column = self.background.columns[self.background.moved[k]]
             still = not column.scale > 0
             out[k] = 0.0 if still else (self.values[i, k] - column.mean) / column.scale
@@ -94,44 +96,11 @@ class Table:
         columns = [self.background.columns[j] for j in self.background.moved]
         return np.array([NORMAL if c.levels is not None else c.offsets for c in columns])
 
-    def moved_to(self, rows: Sequence[int], points: Sequence[Points]) -> list[Array]:
-        """The values, numbers and codes, that the points stand for: per row (n, d)."""
-        out = [np.empty(p.shape) for p in points]
-        for k, j in enumerate(self.background.moved):
-            column = self.background.columns[j]
-            for values, i, p in zip(out, rows, points, strict=True):
-                own, kept, steps = self.values[i, k], int(self.kept[i, k]), p[:, k]
-                if kept:
-                    moved = column.moves(int(self.states[i, k]), kept)[steps]
-                    if column.levels is not None or not self._has_own(i, k):
-                        moved[steps < kept] = own
-                    moved[steps == 0] = own
-                elif column.bounded:
-                    moved = own + column.scale * column.offsets_from(own)[steps]
-                else:
-                    moved = own + column.scale * column.offsets[steps]
-                    moved = np.rint(moved) if column.integer else moved
-                values[:, k] = moved
-        return out
-
-    def _has_own(self, i: int, k: int) -> bool:
-        """Whether the background has values in row i's own state of feature k."""
-        column = self.background.columns[self.background.moved[k]]
-        state = self.states[i, k]
-        return bool(state < len(column.values) and len(column.values[state]))
-
     def inputs(self, rows: Sequence[int], points: Sequence[Points]) -> Any:
-        stacked = np.concatenate(self.moved_to(rows, points))
+        spaces = [self.space(i) for i in rows]
+        values = np.concatenate([s.values(p) for s, p in zip(spaces, points, strict=True)])
         index = np.repeat(np.asarray(rows, dtype=np.intp), [len(p) for p in points])
-        columns: dict[int, Values] = {}
-        for k, j in enumerate(self.background.moved):
-            values = stacked[:, k]
-            if j in self.levels:
-                codes = np.where(np.isnan(values), -1.0, values).astype(np.intp)
-                columns[j] = Codes(codes, self.levels[j])
-            else:
-                columns[j] = values
-        return self.rows.build(index, columns).native
+        return self.rows.build(index, self.background.moved, values, self.levels).native
 
 
 @final
@@ -147,13 +116,18 @@ class TableSpace:
         return np.asarray(self.table.kept[self.i])
 
     @cached_property
+    def _offsets(self) -> list[int]:
+        """The features that are offsets; all others are matches."""
+        return np.flatnonzero(self._kept == 0).tolist()
+
+    @cached_property
     def _bounded(self) -> dict[int, Array]:
         """Offsets that depend on the row, since bounds stand in the way."""
-        background = self.table.background
+        columns, moved = self.table.background.columns, self.table.background.moved
         return {
-            k: background.columns[j].offsets_from(self.table.values[self.i, k])
-            for k, j in enumerate(background.moved)
-            if not self._kept[k] and background.columns[j].bounded
+            k: columns[moved[k]].offsets_from(self.table.values[self.i, k])
+            for k in self._offsets
+            if columns[moved[k]].bounded
         }
 
     @property
@@ -169,23 +143,51 @@ class TableSpace:
         # Raw 64-bit output, cut in four: the fastest chance there is, and the one part of
         # numpy's generators whose stream is promised never to change.
         size = n * len(self._kept)
-        raw = rng.integers(0, 2**64, size=-(-size // 4), dtype=np.uint64)
-        steps = raw.astype("<u8").view("<u2")[:size] % STEPS
-        return steps.astype(np.uint16).reshape(n, -1)
+        raw = np.asarray(rng.bit_generator.random_raw(-(-size // 4)))
+        steps = raw.astype("<u8", copy=False).view("<u2")[:size] & np.uint16(STEPS - 1)
+        return steps.astype(np.uint16, copy=False).reshape(n, -1)
 
     def features(self, points: Points) -> Array:
-        kept = self._kept
-        out = (points < kept).astype(np.float64)
-        for k in np.flatnonzero(kept == 0).tolist():
+        out = (points < self._kept).astype(np.float64)
+        for k in self._offsets:
             table = self._bounded.get(k)
             out[:, k] = (self.table.offsets[k] if table is None else table)[points[:, k]]
         return out
 
+    def values(self, points: Points) -> Array:
+        """The numbers and codes that the points stand for, shape (n, d)."""
+        return np.asarray(self._moves[np.arange(points.shape[1]), points])
+
+    @cached_property
+    def _moves(self) -> Array:
+        """The value at each step of each feature, shape (d, STEPS)."""
+        background, own, kept = self.table.background, self.table.values[self.i], self._kept
+        out = np.empty((len(own), STEPS))
+        states = self.table.states[self.i].tolist()
+        for k, j in enumerate(background.moved):
+            column = background.columns[j]
+            if kept[k]:
+                out[k] = column.moves(states[k], int(kept[k]))
+                if not column.seen(states[k]):
+                    out[k, : kept[k]] = own[k]
+                continue
+            offsets = self._bounded.get(k, column.offsets)
+            out[k] = own[k] + column.scale * offsets if column.scale > 0 else own[k]
+            if column.integer:
+                out[k] = np.rint(out[k])
+        out[:, 0] = own
+        return out
+
     def distinct(self, points: Points) -> NDArray[np.bool_]:
         """Which rows are the first of their kind: a model asked twice says nothing new."""
-        values = self.table.moved_to([self.i], [points])[0]
-        values = np.where(np.isnan(values), np.inf, values) + 0.0
-        rows = np.ascontiguousarray(values).view(np.dtype((np.void, values.shape[1] * 8)))[:, 0]
-        first = np.zeros(len(points), dtype=bool)
-        first[np.unique(rows, return_index=True)[1]] = True
+        values = self.values(points)
+        values = np.where(np.isnan(values), np.inf, values) + 0.0  # one NaN, one zero
+        first = np.ones(len(points), dtype=bool)
+        # Equal rows have equal sums, whatever the machine: these are whole numbers.
+        odd = 2 * np.arange(values.shape[1], dtype=np.uint64) + np.uint64(0x9E3779B97F4A7C15)
+        sums = (values.view(np.uint64) * odd).sum(axis=1)
+        if len(np.unique(sums)) < len(sums):
+            rows = values.view(np.dtype((np.void, values.shape[1] * 8)))[:, 0]
+            first[:] = False
+            first[np.unique(rows, return_index=True)[1]] = True
         return first

@@ -6,8 +6,12 @@ from dataclasses import dataclass, field
 from typing import final
 
 import numpy as np
+from scipy.linalg import lapack
 
 from eagle.types import Array, InputError
+
+# The Woodbury identity pays while there are this many times fewer points than coefficients.
+FEW = 8
 
 
 def augment(features: Array) -> Array:
@@ -54,7 +58,7 @@ class Information:
     """The precision matrix V⁻¹ = Λ + Σ π z zᵀ (Eq. 4), shape (D, D). It never sees an answer.
 
     Adding points returns a new value. A covariance that is known is carried along by the
-    Woodbury identity (rank one for one point), so a design never inverts a matrix twice.
+    Woodbury identity where the points are few (rank one for one point), else found anew.
     """
 
     precision: Array
@@ -64,14 +68,16 @@ class Information:
     def covariance(self) -> Array:
         """V, shape (D, D)."""
         if self._covariance is None:
-            try:
-                inverse = np.linalg.inv(self.precision)
-            except np.linalg.LinAlgError:
+            factor, failed = lapack.dpotrf(self.precision, lower=1)
+            if failed:
                 raise InputError(
                     "the coefficients are not determined yet: with a free intercept at least "
                     "one point must be added before there is a covariance"
-                ) from None
-            object.__setattr__(self, "_covariance", (inverse + inverse.T) / 2)
+                )
+            half = np.tril(lapack.dpotri(factor, lower=1)[0])
+            inverse = half + half.T
+            inverse.flat[:: len(inverse) + 1] /= 2
+            object.__setattr__(self, "_covariance", inverse)
         assert self._covariance is not None
         return self._covariance
 
@@ -80,11 +86,10 @@ class Information:
         z, weight = np.atleast_2d(z), np.atleast_1d(weight)
         scaled = z * weight[:, None]
         precision = self.precision + scaled.T @ z
-        if self._covariance is None or len(z) >= len(precision):
+        if self._covariance is None or FEW * len(z) > len(precision):
             return Information(precision)
-        root = np.sqrt(weight)[:, None] * z
-        reach = root @ self._covariance
-        inner = np.eye(len(z)) + reach @ root.T
+        reach = scaled @ self._covariance
+        inner = np.diag(weight) + reach @ scaled.T
         covariance = self._covariance - reach.T @ np.linalg.solve(inner, reach)
         return Information(precision, (covariance + covariance.T) / 2)
 
