@@ -76,8 +76,8 @@ class Space(Protocol):
     def draw(self, n: int, rng: np.random.Generator) -> Points:
         """n random points, shape (n, d)."""
 
-    def features(self, points: Points) -> Array:
-        """The interpretable view of the points, shape (n, d)."""
+    def features(self, points: Points, out: Array | None = None) -> Array:
+        """The interpretable view of the points, shape (n, d), written to `out` if given."""
 
     def distinct(self, points: Points) -> NDArray[np.bool_]:
         """Which points ask something no earlier one has asked, shape (n,)."""

@@ -9,17 +9,18 @@ from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import lapack
 
 from eagle.surrogate.information import Information, Prior, augment
 from eagle.types import Array, InputError, Kernel, Points, Space
 
 # Two candidates with equal features have equal scores, but rounding differs with their place in
-# a matrix and with the machine. Scores this close count as equal, and the earlier one wins: so
-# a plan is the same on every machine.
-TIE = 1e-9
+# a matrix and with the machine. Each place down the pool takes this share off a score, far more
+# than rounding does, so that of equals the earlier wins: a plan is the same on every machine.
+TIE = 1e-11
 
-# Candidates kept up to date within a batch.
-SHORT = 128
+# Candidates on the short list of a batch.
+SHORT = 64
 
 # Floats of candidate features held at once: small enough to stay in a processor's cache.
 BLOCK = 1 << 16
@@ -79,69 +80,68 @@ class Greedy:
         origin = space.features(space.origin[None])[0]
         features = space.features(first)
         known = self.prior.information(len(origin)).add(augment(features), kernel(features, origin))
-        chosen, short = [first], SHORT
+        chosen, failed, rest = [first], 0, 0
         rounds, size, d = pools.shape
+        early = np.asarray(1 - TIE * np.arange(size), dtype=np.float64)
         step = max(1, BLOCK // (size * (d + 1)))
         for start in range(0, rounds, step):
             block = pools[start : start + step]
-            features = space.features(block.reshape(-1, d)).reshape(block.shape)
-            weights = kernel(features, origin)
-            for pool, z, weight in zip(block, augment(features), weights, strict=True):
+            z = np.ones((len(block), size, d + 1))
+            space.features(block.reshape(-1, d), out=z.reshape(-1, d + 1)[:, 1:])
+            weight = kernel(z[..., 1:], origin)
+            for r, pool in enumerate(block):
+                picks = None
                 if self.frozen:
-                    picks = self._top(z, weight, known)
+                    score = self.score(known.variance(z[r]), weight[r]) * early
+                    picks = np.argsort(-score, kind="stable")[: self.batch]
+                elif self.score is gain and rest == 0 and self.batch < SHORT < size:
+                    picks = self._shortlisted(z[r], weight[r], early, known)
+                    if picks is None:  # too short a list: try again later, and ever later
+                        failed, rest = failed + 1, 2**failed
                 else:
-                    picks, short = self._best(z, weight, known, short)
-                known = known.add(z[picks], weight[picks])
+                    rest -= 1
+                if picks is None:
+                    picks = self._greedy(z[r], weight[r], early, known)
+                known = known.add(z[r][picks], weight[r][picks])
                 chosen.append(pool[picks])
         return np.concatenate(chosen)
 
-    def _top(self, z: Array, weight: Array, known: Information) -> NDArray[np.intp]:
-        """The batch of largest scores under one covariance, best first."""
-        score = self.score(known.variance(z), weight)
-        level = np.rint(score / (score.max() * TIE))
-        return np.argsort(-level, kind="stable")[: self.batch]
-
-    def _best(
-        self, z: Array, weight: Array, known: Information, short: int
-    ) -> tuple[NDArray[np.intp], int]:
-        """The next batch, each pick given those before it, and how many were kept in view.
-
-        More points never make a point more informative (submodularity), so today's scores bound
-        tomorrow's: while the best of a short list beats everyone off it, the list is all one
-        must keep up to date. When it fails to, a longer one is taken, now and from then on.
-        """
+    def _greedy(
+        self, z: Array, weight: Array, early: Array, known: Information
+    ) -> NDArray[np.intp]:
+        """The next batch, each pick the best given those before it."""
         reach = z @ known.covariance
         variance = np.vecdot(reach, z)
-        score = self.score(variance, weight)
-        while short < len(z):
-            order = np.argpartition(score, len(z) - short)
-            listed, bound = np.sort(order[-short:]), score[order[:-short]].max()
-            picks = self._within(z[listed], weight[listed], reach[listed], variance[listed], bound)
-            if picks is not None:
-                return np.asarray(listed[picks]), short
-            short *= 2
-        picks = self._within(z, weight, reach, variance, -np.inf)
-        assert picks is not None
-        return picks, short
-
-    def _within(
-        self, z: Array, weight: Array, reach: Array, variance: Array, bound: float
-    ) -> NDArray[np.intp] | None:
-        """The next batch among candidates z, or None once an outsider's bound is not beaten."""
         picks = np.empty(self.batch, dtype=np.intp)
         shared = np.empty((self.batch, len(z)))
         for i in range(self.batch):
-            score = self.score(variance, weight)
-            best = score[score.argmax()] * (1 - TIE)
-            if best <= bound:
-                return None
-            pick = picks[i] = (score >= best).argmax()
+            pick = picks[i] = (self.score(variance, weight) * early).argmax()
             # Sherman-Morrison, kept as one vector a pick: zᵀVz* given the picks before it.
             row = reach @ z[pick]
             if i:
                 row -= shared[:i, pick] @ shared[:i]
             row *= math.sqrt(weight[pick] / (1 + weight[pick] * variance[pick]))
             shared[i] = row
-            variance = variance - row * row
+            variance -= row * row
             variance[pick] = 0.0  # never again
         return picks
+
+    def _shortlisted(
+        self, z: Array, weight: Array, early: Array, known: Information
+    ) -> NDArray[np.intp] | None:
+        """What `_greedy` picks by information gain, found among the best candidates alone.
+
+        Picking by gain is the pivoting of a Cholesky factorisation of I + √π Z V Zᵀ √π. More
+        points never make a point more informative, so today's scores bound tomorrow's: if the
+        last pick beats the best candidate off the list, the list was long enough; else None.
+        """
+        score = known.variance(z) * weight
+        last = len(z) - SHORT - 1
+        order = np.argpartition(score, last)
+        listed = np.sort(order[last + 1 :])
+        root = z[listed] * np.sqrt(weight[listed] * early[listed])[:, None]
+        matrix = root @ known.covariance @ root.T
+        matrix.flat[:: SHORT + 1] += 1.0
+        factor, pivots, _, _ = lapack.dpstrf(matrix, lower=1)
+        beaten = factor[self.batch - 1, self.batch - 1] ** 2 - 1 > score[order[last]]
+        return np.asarray(listed[pivots[: self.batch] - 1]) if beaten else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from os import PathLike
 from pathlib import Path
@@ -27,6 +27,8 @@ GRID = 64
 
 KEPT = 64
 """A bin keeps at most this many of its values, evenly spaced by rank."""
+
+RANKS = np.arange(KEPT) * 2 + 1
 
 LARGEST_WHOLE = 2.0**53
 
@@ -139,12 +141,28 @@ class Column:
 
 
 def _spread(values: Array, n: int) -> Array:
-    """n values, each of the given ones equally often, evenly interleaved."""
-    return values[(np.arange(n) * len(values)) // n]
+    """n values, in order, each of the given ones equally often."""
+    return values[_places(len(values), n)]
+
+
+@lru_cache(maxsize=256)
+def _places(size: int, n: int) -> NDArray[np.intp]:
+    return (np.arange(n) * size) // n
 
 
 def _text(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, float | np.floating) else str(value)
+
+
+def _chances(shares: list[float]) -> tuple[NDArray[np.uint16], NDArray[np.uint16]]:
+    frequency, even = [], []
+    total = sum(shares)
+    for share in [*shares, 0.0]:  # the last: a level nobody has seen
+        stuck = total - share <= 1e-12
+        kept = min(max(round(GRID * share), 1), GRID - 1) * (STEPS // GRID)
+        frequency.append(STEPS if stuck else kept)
+        even.append(STEPS if stuck else STEPS // 2)
+    return np.array(frequency, dtype=np.uint16), np.array(even, dtype=np.uint16)
 
 
 def _quartiles(ordered: Array) -> Array:
@@ -160,7 +178,9 @@ def _quartiles(ordered: Array) -> Array:
 
 
 def _number(name: Hashable, values: Array, integer: bool, low: float, high: float) -> Column:
-    present = np.sort(values[~np.isnan(values)])
+    ordered = np.sort(values)  # NaN last
+    missing = int(np.isnan(values).sum())
+    present = ordered[: len(values) - missing]
     if len(present) and not np.isfinite(present[[0, -1]]).all():
         raise InputError(
             f"column {name!r} holds an infinite value: replace it, or freeze the column"
@@ -172,26 +192,30 @@ def _number(name: Hashable, values: Array, integer: bool, low: float, high: floa
         )
     if low > high:
         raise InputError(f"the bounds of column {name!r} are the wrong way round")
-    inside = present[(present >= low) & (present <= high)]
+    start, end = present.searchsorted(low, "left"), present.searchsorted(high, "right")
+    inside = present[start:end]
     edges = _quartiles(inside)
-    cuts = [0, *np.searchsorted(inside, edges, side="right").tolist(), len(inside)]
-    bins = [inside[start:end] for start, end in pairwise(cuts)]
-    missing = len(values) - len(present)
+    cuts = [0, *inside.searchsorted(edges, "right").tolist(), len(inside)]
+    bins = [inside[a:b] for a, b in pairwise(cuts)]
     counts = np.array([len(b) for b in bins] + [missing], dtype=float)
-    kept = tuple(
-        b[(np.arange(KEPT) * 2 + 1) * len(b) // (2 * KEPT)] if len(b) > KEPT else b for b in bins
-    )
     return Column(
         name,
         integer=integer,
         edges=edges,
         shares=counts / max(counts.sum(), 1.0),
-        values=(*kept, np.array([np.nan])),
+        values=(*map(_kept, bins), np.array([np.nan])),
         mean=float(present.mean()) if len(present) else float("nan"),
         scale=float(present.std()) if len(present) else float("nan"),
         low=low,
         high=high,
     )
+
+
+def _kept(ordered: Array) -> Array:
+    """Ordered values, thinned out evenly to at most KEPT."""
+    if len(ordered) <= KEPT:
+        return ordered.copy()
+    return np.asarray(ordered[RANKS * len(ordered) // (2 * KEPT)])
 
 
 def _category(name: Hashable, codes: Codes) -> Column:
@@ -371,22 +395,13 @@ class Background:
         return out
 
     @cached_property
-    def _kept(self) -> dict[bool, list[NDArray[np.uint16]]]:
-        """How many steps keep each state, by the background's frequencies or at even chances.
+    def _chances(self) -> list[tuple[NDArray[np.uint16], NDArray[np.uint16]]]:
+        """For each moved column how many steps keep each state: by frequency, and evenly.
 
         A rare state keeps at least one chance in 64: else nothing could ever be learnt about
         it. A state without another to go to keeps all of them.
         """
-        out: dict[bool, list[NDArray[np.uint16]]] = {}
-        for even in (False, True):
-            out[even] = []
-            for column in (self.columns[j] for j in self.moved):
-                share = np.append(column.shares, 0.0)  # the last: a level nobody has seen
-                kept = np.clip(np.rint(GRID * share), 1, GRID - 1) * (STEPS // GRID)
-                kept = np.full(len(share), STEPS // 2) if even else kept
-                stuck = column.shares.sum() - share <= 1e-12
-                out[even].append(np.where(stuck, STEPS, kept).astype(np.uint16))
-        return out
+        return [_chances(self.columns[j].shares.tolist()) for j in self.moved]
 
     def states(self, values: Array) -> NDArray[np.intp]:
         """The state of each value, shape (n, d); beyond the last are levels nobody has seen."""
@@ -403,8 +418,8 @@ class Background:
     def kept(self, states: NDArray[np.intp], even: bool) -> NDArray[np.uint16]:
         """How many of the steps keep each state, shape (n, d)."""
         out = np.empty(states.shape, dtype=np.uint16)
-        for k, kept in enumerate(self._kept[even]):
-            out[:, k] = kept[states[:, k]]
+        for k, chances in enumerate(self._chances):
+            out[:, k] = chances[even][states[:, k]]
         return out
 
     def adopt(self, x: Any) -> Frame:

@@ -121,6 +121,11 @@ class TableSpace:
         return np.flatnonzero(self._kept == 0).tolist()
 
     @cached_property
+    def _plain(self) -> bool:
+        """Whether all offsets are plain normal quantiles."""
+        return not self._bounded and bool((self.table.offsets == NORMAL).all())
+
+    @cached_property
     def _bounded(self) -> dict[int, Array]:
         """Offsets that depend on the row, since bounds stand in the way."""
         columns, moved = self.table.background.columns, self.table.background.moved
@@ -147,8 +152,13 @@ class TableSpace:
         steps = raw.astype("<u8", copy=False).view("<u2")[:size] & np.uint16(STEPS - 1)
         return steps.astype(np.uint16, copy=False).reshape(n, -1)
 
-    def features(self, points: Points) -> Array:
-        out = (points < self._kept).astype(np.float64)
+    def features(self, points: Points, out: Array | None = None) -> Array:
+        out = np.empty(points.shape) if out is None else out
+        if len(self._offsets) < points.shape[1]:
+            out[...] = points < self._kept
+        if len(self._offsets) == points.shape[1] and self._plain:
+            out[...] = NORMAL[points]
+            return out
         for k in self._offsets:
             table = self._bounded.get(k)
             out[:, k] = (self.table.offsets[k] if table is None else table)[points[:, k]]

@@ -88,7 +88,8 @@ class Line:
             with np.errstate(divide="ignore", invalid="ignore"):
                 held = 1.0 - float(self.weight @ (residual / self.left) ** 2) / spread
             held = held if np.isfinite(held) else float("nan")
-        posterior = StudentT(mean, variance * self.information.covariance, df)
+        covariance = self.information.covariance
+        posterior = StudentT(mean, variance * (covariance + covariance.T) / 2, df)
         return Fit(posterior, self.information, variance, r2, held)
 
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import final
 
 import numpy as np
-from scipy.linalg import lapack
 
 from eagle.types import Array, InputError
 
@@ -68,15 +67,13 @@ class Information:
     def covariance(self) -> Array:
         """V, shape (D, D)."""
         if self._covariance is None:
-            factor, failed = lapack.dpotrf(self.precision, lower=1)
-            if failed:
+            try:
+                inverse = np.linalg.inv(self.precision)
+            except np.linalg.LinAlgError:
                 raise InputError(
                     "the coefficients are not determined yet: with a free intercept at least "
                     "one point must be added before there is a covariance"
-                )
-            half = np.tril(lapack.dpotri(factor, lower=1)[0])
-            inverse = half + half.T
-            inverse.flat[:: len(inverse) + 1] /= 2
+                ) from None
             object.__setattr__(self, "_covariance", inverse)
         assert self._covariance is not None
         return self._covariance
@@ -91,7 +88,7 @@ class Information:
         reach = scaled @ self._covariance
         inner = np.diag(weight) + reach @ scaled.T
         covariance = self._covariance - reach.T @ np.linalg.solve(inner, reach)
-        return Information(precision, (covariance + covariance.T) / 2)
+        return Information(precision, covariance)
 
     def variance(self, z: Array) -> Array:
         """zᵀVz for each row of z, shape (n,)."""

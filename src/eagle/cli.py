@@ -1,0 +1,469 @@
+"""The command `eagle`: explanations of a model in a file, for data in a file."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from importlib import import_module, metadata
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+import eagle
+from eagle import Explainer, Explanation, Method, Plan, methods
+from eagle.models import onnx
+from eagle.progress import Progress
+from eagle.types import EagleError, InputError, MissingExtraError
+
+METHODS: Final[dict[str, Method]] = {"eagle": methods.EAGLE, "eagle-paper": methods.EAGLE_PAPER}
+FORMATS: Final = ("table", "json", "parquet", "png")
+PICKLES: Final = (".joblib", ".pkl", ".pickle")
+OPTIONAL: Final = {
+    "pandas": "cli", "pyarrow": "cli", "rich": "cli", "joblib": "cli", "scikit-learn": "cli",
+    "matplotlib": "plot", "narwhals": "frames", "onnxruntime": "onnx", "shap": "shap",
+    "scikit-image": "image",
+}  # fmt: skip
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command; what cannot be done is said in one sentence, and is exit code 2."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # a console without «≤» shows «?», and goes on
+            stream.reconfigure(errors="replace")
+    arguments = parser().parse_args(argv)
+    try:
+        code: int = arguments.run(arguments)
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:  # the reader has seen enough, as `head` does
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+        return 141
+    except KeyboardInterrupt:
+        return 130
+    except OSError as error:
+        return refuse(f"{error.strerror or error}: {error.filename or 'a file'}")
+    except EagleError as error:
+        return refuse(str(error))
+
+
+def refuse(sentence: str) -> int:
+    print(f"eagle: {' '.join(sentence.split())}", file=sys.stderr)
+    return 2
+
+
+# -- files -------------------------------------------------------------------------------------
+
+
+def package(module: str, what: str) -> Any:
+    """A package that a bare install lacks."""
+    try:
+        return import_module(module)
+    except ImportError:
+        name = {"sklearn": "scikit-learn"}.get(module, module)
+        raise MissingExtraError(what, name, "cli") from None
+
+
+def kind_of(path: Path) -> str:
+    """Whether a table is "csv" or "parquet", by the end of its name."""
+    name = path.name.lower()
+    if name.endswith((".csv", ".csv.gz")):
+        return "csv"
+    if name.endswith(".parquet"):
+        return "parquet"
+    raise InputError(f"a table is a .csv, .csv.gz or .parquet file, which {path} is not")
+
+
+def there(path: Path) -> Path:
+    if not path.is_file():
+        raise InputError(f"there is no file {path}")
+    return path
+
+
+def read_table(path: Path) -> Any:
+    """A table in a file, as a pandas DataFrame."""
+    kind = kind_of(there(path))
+    pd = package("pandas", f"reading {path}")
+    try:
+        if kind == "csv":
+            # Numbers to the last bit: a tree may part just there.
+            return pd.read_csv(path, float_precision="round_trip", low_memory=False)
+        package("pyarrow", f"reading {path}")
+        return pd.read_parquet(path)
+    except (ValueError, OSError, EOFError) as error:
+        raise InputError(f"{path} could not be read as {kind}: {error}") from None
+
+
+def write_table(table: Any, path: Path) -> None:
+    if kind_of(path) == "csv":
+        table.to_csv(path, index=False)
+    else:
+        package("pyarrow", f"writing {path}")
+        table.to_parquet(path, index=False)
+
+
+def read_model(path: Path, trust: bool) -> Any:
+    """A model in a file; one that is a pickle only if the caller trusts it."""
+    there(path)
+    if path.suffix.lower() == ".onnx":
+        return onnx.load(path)
+    if path.suffix.lower() not in PICKLES:
+        raise InputError(f"a model is a .onnx, {', '.join(PICKLES)} file, which {path} is not")
+    if not trust:
+        raise InputError(
+            f"loading {path} runs whatever code is in it: if you trust its source, add --trust"
+        )
+    joblib = package("joblib", f"loading {path}")
+    try:
+        return joblib.load(path)
+    except ModuleNotFoundError as error:
+        missing = (error.name or str(error)).split(".")[0]
+        if missing == "sklearn":
+            raise MissingExtraError(f"loading {path}", "scikit-learn", "cli") from None
+        raise InputError(
+            f"loading {path} needs the package {missing!r}, which is not installed here"
+        ) from None
+    except Exception as error:  # code from the file: anything may come
+        raise InputError(f"{path} could not be loaded: {type(error).__name__}: {error}") from None
+
+
+def columns(table: Any, asked: Sequence[str], option: str) -> list[Any]:
+    """The columns meant by their names' text."""
+    named = {str(c): c for c in table.columns}
+    for name in asked:
+        if name not in named:
+            listed = ", ".join(list(named)[:20]) + (", …" if len(named) > 20 else "")
+            raise InputError(f"{option} names the column {name!r}, but the data has {listed}")
+    return [named[name] for name in asked]
+
+
+def one_row(table: Any, row: int) -> Any:
+    if not 0 <= row < len(table):
+        raise InputError(f"there is no row {row}: the data has rows 0 to {len(table) - 1}")
+    return table.iloc[[row]]
+
+
+# -- what is said ------------------------------------------------------------------------------
+
+
+def format_of(arguments: Namespace, many: bool = False) -> str:
+    """The form asked for, or that of the file to write. Refused now, not after the model ran."""
+    out: Path | None = arguments.out
+    ending = out.suffix[1:].lower() if out is not None else ""
+    form: str = arguments.format or (ending if ending in FORMATS else "table")
+    if form in ("parquet", "png") and out is None:
+        raise InputError(f"--format {form} needs --out, a file to write")
+    if out is not None and not out.absolute().parent.is_dir():
+        raise InputError(f"there is no folder {out.absolute().parent} to write to")
+    if form == "parquet":
+        package("pyarrow", "writing parquet")
+    if form == "png":
+        package("matplotlib", "drawing a picture").use("Agg")
+        if many and out is not None and out.exists() and not out.is_dir():
+            raise InputError(f"many pictures need a folder, which {out} is not")
+    return form
+
+
+def about(explanation: Explanation, target: str | None, against: str | None) -> Explanation:
+    """The explanation of the outputs meant by their names' text."""
+    if target is None and against is None:
+        return explanation
+    named = {str(o): o for o in explanation.outputs}
+    for text in (target, against):
+        if text is not None and text not in named:
+            raise InputError(f"the model has no output {text!r}; it has {', '.join(named)}")
+    this = explanation.target if target is None else named[target]
+    if against is None:
+        return explanation.about(this)
+    if this == named[against]:
+        raise InputError(f"{against} cannot be explained against itself: name two with --target")
+    return explanation.about((this, named[against]))
+
+
+def give(found: dict[int, Explanation], form: str, many: bool, arguments: Namespace) -> None:
+    """Explanations by row, in the form and to the place asked for."""
+    out: Path | None = arguments.out
+    if form == "parquet":
+        write_table(tidy(found), out or Path())
+    elif form == "png":
+        draw(found, out or Path(), many)
+    elif form == "json":
+        plain = [e.to_dict() for e in found.values()]
+        say(as_json(plain if many else plain[0], to_file=out is not None), out)
+    elif out is None and sys.stdout.isatty() and has("rich"):
+        console = import_module("rich.console").Console()
+        for row, e in found.items():
+            console.print(*([f"[bold]Row {row}[/]"] if many else []), e, sep="\n")
+    else:
+        say("\n\n".join(f"Row {row}\n{e}" if many else str(e) for row, e in found.items()), out)
+    if out is not None and not arguments.quiet:
+        print(f"wrote {out.absolute()}", file=sys.stderr)
+
+
+def has(module: str) -> bool:
+    try:
+        import_module(module)
+    except ImportError:
+        return False
+    return True
+
+
+def as_json(value: Any, to_file: bool) -> str:
+    ascii_only = not to_file and "utf" not in (sys.stdout.encoding or "").lower()
+    return json.dumps(value, indent=1, ensure_ascii=ascii_only, allow_nan=False)
+
+
+def say(text: str, out: Path | None) -> None:
+    if out is None:
+        print(text)
+    else:
+        out.write_text(text + "\n", encoding="utf-8")
+
+
+def tidy(found: dict[int, Explanation]) -> Any:
+    """All explanations in one table, a line for each row and feature; values are text."""
+    pd = package("pandas", "a table of explanations")
+    frames = []
+    for row, e in found.items():
+        frame = e.to_frame()
+        frame["value"] = pd.array([None if v is None else str(v) for v in e.values], dtype="string")
+        frame.insert(0, "row", row)
+        frames.append(frame)
+    return pd.concat(frames, ignore_index=True)
+
+
+def draw(found: dict[int, Explanation], out: Path, many: bool) -> None:
+    """One picture, or a folder of them, one a row."""
+    from matplotlib import pyplot as plt
+
+    from eagle import plot
+
+    if many:
+        out.mkdir(exist_ok=True)
+    for row, e in found.items():
+        figure: Any = plot.attribution(e).figure
+        try:
+            figure.savefig(out / f"row-{row}.png" if many else out, dpi=200, format="png")
+        finally:
+            plt.close(figure)
+
+
+# -- commands ----------------------------------------------------------------------------------
+
+
+def explainer(model: Any, data: Any, arguments: Namespace) -> Explainer:
+    outputs = arguments.outputs or (model.classes_ if isinstance(model, onnx.OnnxModel) else None)
+    return Explainer(
+        model, data, view=arguments.view, method=METHODS[arguments.method],
+        budget=arguments.budget, random_state=arguments.seed, task=arguments.task,
+        outputs=outputs, categories=columns(data, arguments.categories, "--categories"),
+        freeze=columns(data, arguments.freeze, "--freeze"),
+    )  # fmt: skip
+
+
+def read_data(arguments: Namespace) -> Any:
+    data = read_table(arguments.data)
+    return data.drop(columns=columns(data, arguments.drop, "--drop"))
+
+
+def explain(arguments: Namespace) -> int:
+    many = arguments.row is None
+    form = format_of(arguments, many)
+    model = read_model(arguments.model, arguments.trust)
+    data = read_data(arguments)
+    rows = data if arguments.rows is None else read_table(arguments.rows)
+    rows = rows if many else one_row(rows, arguments.row)
+    numbers = range(len(rows)) if many else [arguments.row]
+    progress = Progress("explained", len(rows), silent=arguments.quiet)
+    found: dict[int, Explanation] = {}
+    try:
+        each = explainer(model, data, arguments).explain_each(rows)
+        for row, explanation in zip(numbers, each, strict=True):
+            found[row] = about(explanation, arguments.target, arguments.against)
+            progress.at(len(found))
+    finally:
+        progress.close()
+    give(found, form, many, arguments)
+    return 0
+
+
+def plan(arguments: Namespace) -> int:
+    out: Path = arguments.out
+    kind_of(out)
+    path: Path = arguments.plan or out.with_name(out.name.split(".csv")[0]).with_suffix(
+        ".plan.json"
+    )
+    data = read_data(arguments)
+    made = explainer(None, data, arguments).plan(one_row(data, arguments.row))
+    write_table(made.inputs, out)
+    made.save(path)
+    if not arguments.quiet:
+        print(f"{made.rows} rows to answer: {out}")
+        print(f"Answer them in a table, one column an output, then: eagle fit {path} ANSWERS")
+    return 0
+
+
+def fit(arguments: Namespace) -> int:
+    form = format_of(arguments)
+    made = Plan.load(there(arguments.plan))
+    answers = read_table(arguments.answers)
+    if len(answers) != made.rows:
+        raise InputError(
+            f"{arguments.answers} has {len(answers)} rows, but the plan asks {made.rows}: give "
+            "one for each, in their order, below a first line of names"
+        )
+    made, answers = named(made, answers)
+    explanation = about(made.fit(answers.to_numpy()), arguments.target, arguments.against)
+    give({0: explanation}, form, False, arguments)
+    return 0
+
+
+def named(made: Plan, answers: Any) -> tuple[Plan, Any]:
+    """A plan and its answers that agree on the outputs' names and their order."""
+    names = [str(c) for c in answers.columns]
+    if "Unnamed: 0" in names:
+        raise InputError("the answers have a column without a name: write them without an index")
+    outputs = made.box.outputs
+    if outputs is None and len(names) > 1:
+        return replace(made, box=replace(made.box, outputs=tuple(names))), answers
+    order = [str(o) for o in outputs or ()]
+    if sorted(order) == sorted(names):
+        return made, answers.iloc[:, [names.index(o) for o in order]]
+    return made, answers
+
+
+def demo(arguments: Namespace) -> int:
+    arguments.format = "png"
+    form = format_of(arguments)
+    package("sklearn", "the demo")
+    package("pandas", "the demo")
+    from sklearn.datasets import load_breast_cancer
+    from sklearn.ensemble import RandomForestClassifier
+    from sklearn.model_selection import train_test_split
+
+    cancer = load_breast_cancer(as_frame=True)
+    train, test, labels, _ = train_test_split(cancer.data, cancer.target, random_state=0)
+    model = RandomForestClassifier(random_state=0).fit(train, labels)
+    outputs = [str(name) for name in cancer.target_names]
+    explanation = Explainer(model, train, outputs=outputs).explain(test.iloc[[0]])
+    print("A random forest has learnt to tell tumours apart. One it has not seen:\n")
+    give({0: explanation}, "table", False, Namespace(out=None, quiet=True))
+    give({0: explanation}, form, False, Namespace(out=arguments.out, quiet=True))
+    print(f"\nThe same as a picture: {arguments.out.absolute()}")
+    return 0
+
+
+def doctor(arguments: Namespace) -> int:
+    print(f"eagle {eagle.__version__}, python {platform.python_version()} on {sys.platform}")
+    for name in ("numpy", "scipy", *OPTIONAL):
+        try:
+            print(f"  {name} {metadata.version(name)}")
+        except metadata.PackageNotFoundError:
+            print(f"  {name} not installed: pip install 'eagle-xai[{OPTIONAL.get(name, 'all')}]'")
+    slopes = np.array([3.0, -2.0, 0.5])
+    data = np.random.default_rng(0).normal(size=(100, 3))
+    try:
+        made = Explainer(lambda x: x @ slopes, data, view="continuous").explain(data[0])
+        worst = float(np.abs(made.scores / data.std(axis=0) - slopes).max())
+    except Exception as error:  # whatever is ill here is what the doctor is for
+        print(f"Not well: explaining a line raised {type(error).__name__}: {error}")
+        return 1
+    well = worst < 0.05
+    print(f"{'Well' if well else 'Not well'}: the slopes of a line were found within {worst:.2g}")
+    return 0 if well else 1
+
+
+# -- the command line --------------------------------------------------------------------------
+
+
+def parser() -> ArgumentParser:
+    top = ArgumentParser(
+        "eagle", description="Explain single predictions: which features, how much, how sure.",
+        epilog="example: eagle demo",
+    )  # fmt: skip
+    top.add_argument("--version", action="version", version=f"eagle {eagle.__version__}")
+    commands = top.add_subparsers(required=True, metavar="COMMAND")
+
+    def command(run: Callable[[Namespace], int], says: str, example: str) -> ArgumentParser:
+        made: ArgumentParser = commands.add_parser(
+            run.__name__, help=says, description=says[:1].upper() + says[1:] + ".",
+            epilog=f"example: {example}", formatter_class=argparse.RawDescriptionHelpFormatter,
+        )  # fmt: skip
+        made.set_defaults(run=run)
+        return made
+
+    p = command(
+        explain, "explain predictions of a model in a file",
+        "eagle explain model.onnx --data train.csv --drop label --row 3",
+    )  # fmt: skip
+    p.add_argument("model", type=Path, metavar="MODEL", help=".onnx, or .joblib or .pkl to trust")
+    rows = space_options(p).add_mutually_exclusive_group(required=True)
+    rows.add_argument("--row", type=int, metavar="N", help="explain this row of the data, from 0")
+    rows.add_argument("--rows", type=Path, metavar="FILE", help="explain the rows of another file")
+    rows.add_argument("--all", action="store_true", help="explain all rows of the data")
+    p.add_argument("--trust", action="store_true", help="load a pickle, which runs code from it")
+    result_options(p)
+
+    p = command(
+        plan, "write the rows that a model elsewhere should answer",
+        "eagle plan --data train.csv --drop label --row 3 --out ask.csv",
+    )  # fmt: skip
+    space_options(p).add_argument("--row", type=int, metavar="N", required=True,
+                                  help="the row of the data to explain, from 0")  # fmt: skip
+    p.add_argument("--out", type=Path, metavar="ROWS", required=True, help="rows to be answered")
+    p.add_argument("--plan", type=Path, metavar="PLAN", help="the plan (default: ROWS.plan.json)")
+    p.add_argument("--quiet", action="store_true", help="say nothing")
+
+    p = command(
+        fit, "explain from the answers to a plan",
+        "eagle fit ask.plan.json answers.csv --target yes",
+    )  # fmt: skip
+    p.add_argument("plan", type=Path, metavar="PLAN", help="what 'eagle plan' wrote")
+    p.add_argument("answers", type=Path, metavar="ANSWERS",
+                   help="table: one row for each row asked, one column an output")  # fmt: skip
+    result_options(p)
+
+    p = command(demo, "explain a prediction about a tumour, and draw it", "eagle demo --out me.png")
+    p.add_argument("--out", type=Path, metavar="PNG", default=Path("eagle-demo.png"),
+                   help="the picture (default: eagle-demo.png)")  # fmt: skip
+    command(doctor, "say what is installed, and whether it works", "eagle doctor")
+    return top
+
+
+def space_options(p: ArgumentParser) -> ArgumentParser:
+    """What the perturbations are, for `explain` and `plan`."""
+    add = p.add_argument
+    several: dict[str, Any] = {"nargs": "+", "action": "extend", "default": []}
+    add("--data", type=Path, metavar="FILE", required=True,
+        help="table like the one the model was fitted on: .csv, .csv.gz, .parquet")  # fmt: skip
+    add("--drop", metavar="COL", help="columns to leave out, such as the label", **several)
+    add("--categories", metavar="COL", help="number columns that are levels", **several)
+    add("--freeze", metavar="COL", help="columns never to be moved", **several)
+    add("--view", choices=("binned", "continuous"), help="binned (default): keeping the value's "
+        "bin; continuous: moving by a standard deviation")  # fmt: skip
+    add("--budget", type=int, default=500, metavar="N", help="most rows to ask (default: 500)")
+    add("--seed", type=int, default=0, metavar="N", help="decides all chance (default: 0)")
+    add("--method", choices=METHODS, default="eagle", help="default: eagle")
+    add("--task", choices=("classification", "regression"), help="if the model does not say it")
+    add("--outputs", nargs="+", metavar="NAME", help="names of the classes or targets, in order")
+    return p
+
+
+def result_options(p: ArgumentParser) -> None:
+    """What is explained and how it is given, for `explain` and `fit`."""
+    add = p.add_argument
+    add("--target", metavar="CLASS", help="class or output to explain (default: the predicted)")
+    add("--against", metavar="CLASS", help="explain the target against this class")
+    add("--format", choices=FORMATS, help="default: as --out ends, else table")
+    add("--out", type=Path, metavar="PATH", help="file to write; for many pictures a folder")
+    add("--quiet", action="store_true", help="no progress and no notes")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

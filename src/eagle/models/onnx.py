@@ -1,0 +1,225 @@
+"""An ONNX file as a model: a graph of sums and tables, so no code in it needs to be trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any, Final, TypeAlias, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eagle.space.frame import Codes, Frame, frame, is_missing, whole
+from eagle.types import InputError, MissingExtraError, ReplyError
+
+TEXT: Final = "tensor(string)"
+REALS: Final = {"tensor(float)": "f4", "tensor(double)": "f8", "tensor(float16)": "f2"}
+DTYPES: Final = {
+    **REALS,
+    "tensor(int64)": "i8",
+    "tensor(int32)": "i4",
+    "tensor(bool)": "?",
+    TEXT: "O",
+}
+
+Feed: TypeAlias = dict[str, NDArray[Any]]
+
+
+@final
+class OnnxModel:
+    """A function of tables, computed by an ONNX graph: n rows in, n answers out.
+
+    `source` is the file's path, or its bytes; pickled, bytes travel along and a path must exist
+    where it is read. The graph takes one matrix, or one column an input, found by name.
+
+    `classes_` are the keys of a ZipMap's answers, `feature_names_in_` and `n_features_in_` what
+    the inputs say of the columns: None where the file does not tell.
+    """
+
+    def __init__(self, source: bytes | str | PathLike[str]) -> None:
+        self._source = source if isinstance(source, bytes) else str(Path(source).resolve())
+        self._session = _session(self._source)
+        self._inputs = _inputs(self._session.get_inputs())
+        self._output = _output(self._session.get_outputs())
+        shape = self._inputs[0].shape
+        # A graph exported without a free first dimension takes so many rows, no more, no fewer.
+        self._batch = shape[0] if isinstance(shape[0], int) else None
+        self.feature_names_in_: list[str] | None = None
+        self.n_features_in_: int | None = None
+        if _is_matrix(self._inputs):
+            self.n_features_in_ = shape[1] if isinstance(shape[1], int) else None
+        else:
+            self.feature_names_in_ = [i.name for i in self._inputs]
+            self.n_features_in_ = len(self._inputs)
+        self.classes_ = self._keys() if _is_map(self._output) else None
+
+    def __call__(self, table: Any) -> NDArray[Any]:
+        """The answers to a table of any kind, shape (n,) or (n, outputs)."""
+        rows = frame(table)
+        feed = self._feed(rows)
+        n = len(rows)
+        if self._batch is None:
+            return self._run(feed, n)
+        parts = []
+        for start in range(0, n, self._batch):
+            taken = np.minimum(np.arange(start, start + self._batch), n - 1)
+            parts.append(self._run({k: v[taken] for k, v in feed.items()}, self._batch))
+        return np.concatenate(parts)[:n]
+
+    def _feed(self, rows: Frame) -> Feed:
+        """The table as the graph's inputs."""
+        if self.n_features_in_ not in (None, len(rows.names)) and not (
+            rows.named and self.feature_names_in_
+        ):
+            raise InputError(
+                f"the ONNX model takes {self.n_features_in_} columns, but {len(rows.names)} came"
+            )
+        if self.feature_names_in_ is None:
+            (given,) = self._inputs
+            columns = [_column(rows, j, given.type) for j in range(len(rows.names))]
+            return {given.name: np.stack(columns, axis=1)}
+        order = list(range(len(rows.names)))
+        if rows.named:
+            lacking = [n for n in self.feature_names_in_ if n not in rows.names]
+            if lacking:
+                raise InputError(f"the ONNX model has inputs that no column fits: {lacking}")
+            order = [rows.names.index(n) for n in self.feature_names_in_]
+        return {
+            given.name: _column(rows, j, given.type).reshape([-1] + [1] * (len(given.shape) - 1))
+            for given, j in zip(self._inputs, order, strict=True)
+        }
+
+    def _run(self, feed: Feed, rows: int) -> NDArray[Any]:
+        (reply,) = self._session.run([self._output.name], feed)
+        answers = _unzipped(reply) if _is_map(self._output) else np.asarray(reply)
+        if answers.shape[:1] != (rows,):
+            raise ReplyError(
+                f"the ONNX output {self._output.name!r} has the shape {answers.shape} where one "
+                f"answer for each of {rows} rows was expected"
+            )
+        return answers
+
+    def _keys(self) -> tuple[Any, ...] | None:
+        """What a ZipMap calls its answers, learnt from a row of zeros: the session hides it."""
+        if self.n_features_in_ is None:
+            return None
+        width = self.n_features_in_ if self.feature_names_in_ is None else 1
+        feed = {
+            i.name: np.full(
+                [self._batch or 1, width][: len(i.shape)],
+                "" if i.type == TEXT else 0,
+                DTYPES[i.type],
+            )
+            for i in self._inputs
+        }
+        try:
+            (reply,) = self._session.run([self._output.name], feed)
+        except Exception:  # a graph may refuse such a row: then the keys come with the answers
+            return None
+        return tuple(reply[0])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (OnnxModel, (self._source,))
+
+    def __repr__(self) -> str:
+        inputs = ", ".join(f"{i.name}: {i.type}{i.shape}" for i in self._inputs[:5])
+        more = ", …" if len(self._inputs) > 5 else ""
+        return f"<OnnxModel of {inputs}{more} giving {self._output.name}>"
+
+
+def load(path: str | PathLike[str]) -> OnnxModel:
+    """The model in an ONNX file. Nothing in the file is ever run but its arithmetic."""
+    if not Path(path).is_file():
+        raise InputError(f"there is no file {path}")
+    return OnnxModel(path)
+
+
+def _session(source: bytes | str) -> Any:
+    try:
+        import onnxruntime
+    except ImportError:
+        raise MissingExtraError("an ONNX model", "onnxruntime", "onnx") from None
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 3  # its warnings speak of speed, to standard error
+    try:
+        return onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # onnxruntime's errors have no parent but Exception
+        what = "these bytes are" if isinstance(source, bytes) else f"{source} is"
+        raise InputError(f"{what} not an ONNX model that onnxruntime can run: {error}") from None
+
+
+def _inputs(inputs: Sequence[Any]) -> Sequence[Any]:
+    """The graph's inputs, if they are a matrix or columns of a table."""
+    known = all(i.type in DTYPES for i in inputs)
+    if inputs and known and (_is_matrix(inputs) or all(_is_column(i) for i in inputs)):
+        return inputs
+    listed = ", ".join(f"{i.name!r} of {i.type}{i.shape}" for i in inputs) or "nothing"
+    raise InputError(
+        "an ONNX model takes a table either as one matrix (rows, columns) or as one input "
+        f"(rows, 1) for each column, but this one takes {listed}"
+    )
+
+
+def _is_matrix(inputs: Sequence[Any]) -> bool:
+    return len(inputs) == 1 and len(inputs[0].shape) == 2
+
+
+def _is_column(given: Any) -> bool:
+    shape = given.shape
+    return len(shape) == 1 or (len(shape) == 2 and (shape[1] == 1 or not isinstance(shape[1], int)))
+
+
+def _is_map(output: Any) -> bool:
+    return bool(output.type.startswith("seq(map("))
+
+
+def _output(outputs: Sequence[Any]) -> Any:
+    """The output that is read: probabilities by name, else a ZipMap, else the last reals."""
+    reals = [o for o in outputs if o.type in REALS]
+    # An unknown rank is an empty shape.
+    likely = [o for o in reals if "prob" in o.name.lower() and len(o.shape) in (0, 2)]
+    maps = [o for o in outputs if _is_map(o)]
+    chosen = likely[:1] or maps[:1] or reals[-1:]
+    if not chosen:
+        listed = ", ".join(f"{o.name!r} of {o.type}" for o in outputs)
+        raise InputError(
+            f"the ONNX model gives no real numbers to explain, only {listed}: export it with its "
+            "probabilities"
+        )
+    return chosen[0]
+
+
+def _unzipped(reply: Sequence[Mapping[Any, float]]) -> NDArray[Any]:
+    """A ZipMap's answers as a matrix, in the order of its keys."""
+    keys = tuple(reply[0]) if reply else ()
+    if any(tuple(row) != keys for row in reply):
+        raise ReplyError("the ONNX model's answers do not all have the same classes")
+    return np.array([list(row.values()) for row in reply], dtype=np.float64)
+
+
+def _column(rows: Frame, j: int, kind: str) -> NDArray[Any]:
+    """Column j in the element type of a tensor, shape (n,)."""
+    name = rows.names[j]
+    if kind == TEXT:
+        objects = rows.objects(j)
+        if any(is_missing(v) for v in objects):
+            raise InputError(f"column {name!r} has holes, and ONNX has no text for them: fill them")
+        return np.array([str(v) for v in objects], dtype=object)
+    values = rows.read(j)
+    if isinstance(values, Codes):
+        try:
+            values = values.objects(np.nan).astype(np.float64)
+        except (TypeError, ValueError):
+            values = None
+    if values is None:
+        raise InputError(
+            f"column {name!r} holds no numbers, but the ONNX model takes it as {kind}: drop it, "
+            "or turn it into numbers as was done for the model"
+        )
+    dtype = np.dtype(DTYPES[kind])
+    if dtype.kind != "f" and not whole(values):
+        raise InputError(
+            f"column {name!r} must hold whole numbers without holes: the ONNX model takes {kind}"
+        )
+    return values.astype(dtype)

@@ -1,0 +1,10 @@
+"""Pictures of explanations: functions of results, `ax=` in, Axes out, and nothing is shown.
+
+The one place that needs matplotlib, and only when something is drawn.
+"""
+
+from eagle.plot.bars import attribution
+from eagle.plot.dots import comparison
+from eagle.plot.lines import convergence
+
+__all__ = ["attribution", "comparison", "convergence"]

@@ -1,0 +1,122 @@
+"""Several explanations side by side, as dots."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from eagle.explainer import whole_number
+from eagle.explanation import LEVEL, Explanation
+from eagle.plot.page import LITERAL, Page, meaning, one, page, per_cent, unsure
+from eagle.render import short
+from eagle.types import Array, InputError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MARKERS = "osD^vPX*"
+"""One more than there are colours: no pair comes back before 56 explanations."""
+
+
+def comparison(
+    explanations: Mapping[str, Explanation],
+    ax: Axes | None = None,
+    *,
+    level: float = LEVEL,
+    most: int = 10,
+) -> Axes:
+    """The scores of several named explanations: for each a dot with its credible interval.
+
+    Features are the same if their names are; an explanation that lacks one is left out there.
+    The `most` features whose scores are largest in mean size are drawn, the others counted. A
+    dot is hollow where its interval contains zero.
+    """
+    every = _checked(explanations)
+    names = _strongest(every.values())
+    shown = names[: whole_number(most, "most", 1)]
+    intervals = [e.interval(level) for e in every.values()]
+    lines = len(shown) + (len(shown) < len(names))
+    p = page(ax, 4.6, max(0.3, 0.08 + 0.11 * len(every)) * max(lines, 2), "comparison")
+    for y in range(1, len(shown), 2):
+        p.ax.axhspan(y - 0.5, y + 0.5, color=p.ink, alpha=0.05, linewidth=0)
+    gap = min(0.24, 0.72 / len(every))
+    hollow = False
+    for i, (e, interval) in enumerate(zip(every.values(), intervals, strict=True)):
+        there = [(y, e.names.index(name)) for y, name in enumerate(shown) if name in e.names]
+        rows = np.array([y for y, _ in there], dtype=float) + gap * (i - (len(every) - 1) / 2)
+        index = np.array([j for _, j in there], dtype=np.intp)
+        hollow |= _dots(p, i, rows, e.scores[index], interval[index])
+    p.rows(shown, len(names) - len(shown))
+    p.title(_title(every.values()))
+    hint = "\nHollow: the interval contains zero" if hollow else ""
+    p.x_label(f"{meaning(every.values())}, with {per_cent(level)} credible interval{hint}")
+    _legend(p, list(every))
+    return p.done()
+
+
+def _checked(explanations: Any) -> dict[str, Explanation]:
+    if not isinstance(explanations, Mapping):
+        raise InputError(
+            "comparison draws explanations by name: give a dictionary such as "
+            '{"seed 0": one, "seed 1": other}'
+        )
+    if not explanations:
+        raise InputError("there are no explanations to compare")
+    return {str(name): one(e, "each entry of comparison") for name, e in explanations.items()}
+
+
+def _strongest(explanations: Iterable[Explanation]) -> list[str]:
+    """The names of all features, by decreasing mean size of their scores where they have one."""
+    sizes: dict[str, list[float]] = {}
+    for e in explanations:
+        for name, score in zip(e.names, e.scores, strict=True):
+            sizes.setdefault(name, []).append(abs(float(score)))
+    return sorted(sizes, key=lambda name: -float(np.mean(sizes[name])))
+
+
+def _look(i: int, p: Page) -> tuple[Any, str]:
+    return p.colour(i), MARKERS[i % len(MARKERS)]
+
+
+def _dots(p: Page, i: int, rows: Array, scores: Array, interval: Array) -> bool:
+    """Draw the i-th explanation; whether any of its dots is hollow."""
+    colour, marker = _look(i, p)
+    open_ = unsure(interval)
+    p.ax.errorbar(
+        scores, rows, xerr=abs(interval.T - scores), fmt="none",
+        ecolor=colour, elinewidth=1.2, zorder=2,
+    )  # fmt: skip
+    p.ax.scatter(
+        scores, rows, s=20, marker=marker, edgecolors=[colour], linewidths=1.1, zorder=3,
+        facecolors=[p.ax.get_facecolor() if o else colour for o in open_],
+    )  # fmt: skip
+    return any(open_)
+
+
+def _title(explanations: Iterable[Explanation]) -> str:
+    """The title they share, or the question, or only how many there are."""
+    titles = {e.title: None for e in explanations}
+    targets = {e.target_name: None for e in explanations}
+    if len(titles) == 1:
+        return next(iter(titles))
+    if len(targets) == 1:
+        return f"Why {next(iter(targets))}?"
+    return f"{len(titles)} explanations"
+
+
+def _legend(p: Page, names: list[str]) -> None:
+    from matplotlib.lines import Line2D
+
+    keys = []
+    for i in range(len(names)):
+        colour, marker = _look(i, p)
+        keys.append(Line2D([], [], color=colour, marker=marker, markersize=4.5, linewidth=1.2))
+    legend = p.ax.legend(
+        keys, [str(i) for i in range(len(names))], loc="upper left",
+        bbox_to_anchor=(1.03, 1.0), borderaxespad=0.0, frameon=False, alignment="left",
+    )  # fmt: skip
+    # Written afterwards: a legend leaves out names that begin with an underscore.
+    for text, name in zip(legend.get_texts(), names, strict=True):
+        text.set(text=short(name, 30), **LITERAL)

@@ -1,0 +1,104 @@
+"""One explanation as it grew, row by row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import isotonic_regression
+
+from eagle.explainer import whole_number
+from eagle.explanation import LEVEL, Explanation, answers_of
+from eagle.plot.page import LABEL, LITERAL, Page, meaning, one, page, per_cent
+from eagle.render import short
+from eagle.types import Array
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+STYLES = ("-", "--", ":", "-.")
+
+
+def convergence(
+    explanation: Explanation,
+    ax: Axes | None = None,
+    *,
+    level: float = LEVEL,
+    most: int = 5,
+    steps: int = 25,
+) -> Axes:
+    """How the scores and their credible intervals settle as rows are added.
+
+    Plans are nested: the first n rows are what a budget of n would have asked. So about `steps`
+    prefixes are fitted again, and the model is asked nothing. The `most` features that are
+    strongest in the end are drawn.
+    """
+    e = one(explanation, "convergence")
+    order = e.order()[: whole_number(most, "most", 1)]
+    counts = _counts(len(e.evidence.features), len(e.names), whole_number(steps, "steps", 2))
+    grown = _grown(e, counts, level)[:, order]
+    p = page(ax, 4.6, 3.2, "convergence")
+    p.ax.axhline(0, color=p.ink, linewidth=0.8, zorder=1.5)
+    for i, (score, low, high) in enumerate(grown.transpose(1, 2, 0)):
+        colour, style = p.colour(i), STYLES[i // p.colours % len(STYLES)]
+        p.ax.fill_between(counts, low, high, color=colour, alpha=0.15, linewidth=0)
+        p.ax.plot(counts, score, style, color=colour, linewidth=1.6)
+        p.ax.plot(counts[-1], score[-1], "o", color=colour, markersize=3.5)
+    p.ax.margins(x=0.02)
+    p.ax.locator_params(axis="x", integer=True)
+    p.ax.spines[["top", "right"]].set_visible(False)
+    p.ax.grid(axis="y", color=p.ink, alpha=0.12, linewidth=0.6)
+    p.title(e.title)
+    p.x_label("Rows asked")
+    p.y_label(f"{meaning([e])}, with {per_cent(level)} credible interval")
+    _labels(p, float(counts[-1]), grown[-1, :, 0], [e.conditions[j] for j in order])
+    return p.done()
+
+
+def _counts(rows: int, d: int, steps: int) -> NDArray[np.intp]:
+    """Lengths of prefixes, denser where they are short, since there they differ more."""
+    first = max(1, min(max(d + 2, 10), rows // 2))
+    return np.unique(np.rint(np.geomspace(first, rows, steps)).astype(np.intp))
+
+
+def _grown(e: Explanation, counts: NDArray[np.intp], level: float) -> Array:
+    """Score, low and high of each feature after so many rows, shape (counts, d, 3)."""
+    seen = e.evidence
+    y = answers_of(seen.answers, e.outputs, e.target)
+    out = np.empty((len(counts), len(e.names), 3))
+    for k, n in enumerate(counts):
+        slopes = e.surrogate.fit(seen.features[:n], y[:n], seen.weight[:n]).slopes
+        out[k, :, 0] = slopes.mean
+        out[k, :, 1:] = slopes.interval(level)
+    return out
+
+
+def _labels(p: Page, x: float, ends: Array, labels: Sequence[str]) -> None:
+    """Name the lines at their right ends, moved apart where they would overlap."""
+    from matplotlib.font_manager import FontProperties
+
+    bottom, top = p.ax.get_ylim()
+    p.ax.set_ylim(bottom, top)  # the places below hold for these limits
+    place = 72 * p.height * (ends - bottom) / (top - bottom)
+    apart = spread(place, 1.35 * FontProperties(size="small").get_size_in_points())
+    for i, label in enumerate(labels):
+        p.ax.annotate(
+            short(label, LABEL), (x, ends[i]), xytext=(16, apart[i] - place[i]),
+            textcoords="offset points", va="center", fontsize="small", color=p.colour(i),
+            annotation_clip=False, **LITERAL,
+            arrowprops={
+                "arrowstyle": "-", "color": p.colour(i), "linewidth": 0.7,
+                "shrinkA": 1, "shrinkB": 3, "relpos": (0, 0.5),
+            },
+        )  # fmt: skip
+
+
+def spread(wanted: Array, gap: float) -> Array:
+    """The places nearest to those wanted that keep their order and a gap between neighbours."""
+    order = np.argsort(wanted, kind="stable")
+    steps = gap * np.arange(len(wanted))
+    out = np.empty(len(wanted))
+    out[order] = isotonic_regression(wanted[order] - steps).x + steps
+    return out
