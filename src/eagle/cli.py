@@ -11,6 +11,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from importlib import import_module, metadata
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
@@ -34,28 +35,23 @@ OPTIONAL: Final = {
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; what cannot be done is said in one sentence, and is exit code 2."""
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):  # a console without «≤» shows «?», and goes on
-            stream.reconfigure(errors="replace")
+    if hasattr(sys.stdout, "reconfigure"):  # a console without «≤» shows «?», and goes on
+        sys.stdout.reconfigure(errors="replace")
     arguments = parser().parse_args(argv)
     try:
         code: int = arguments.run(arguments)
         sys.stdout.flush()
         return code
     except BrokenPipeError:  # the reader has seen enough, as `head` does
-        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
     except KeyboardInterrupt:
         return 130
-    except OSError as error:
-        return refuse(f"{error.strerror or error}: {error.filename or 'a file'}")
-    except EagleError as error:
-        return refuse(str(error))
-
-
-def refuse(sentence: str) -> int:
-    print(f"eagle: {' '.join(sentence.split())}", file=sys.stderr)
-    return 2
+    except (EagleError, OSError) as error:
+        file = getattr(error, "filename", None)
+        sentence = f"{error.strerror}: {file}" if isinstance(error, OSError) and file else error
+        print(f"eagle: {' '.join(str(sentence).split())}", file=sys.stderr)
+        return 2
 
 
 # -- files -------------------------------------------------------------------------------------
@@ -92,8 +88,10 @@ def read_table(path: Path) -> Any:
     pd = package("pandas", f"reading {path}")
     try:
         if kind == "csv":
-            # Numbers to the last bit: a tree may part just there.
-            return pd.read_csv(path, float_precision="round_trip", low_memory=False)
+            # Numbers to the last bit, as pandas reads them by itself from 3.1 on.
+            old = tuple(map(int, pd.__version__.split(".")[:2])) < (3, 1)
+            exact = {"float_precision": "round_trip"} if old else {}
+            return pd.read_csv(path, low_memory=False, **exact)
         package("pyarrow", f"reading {path}")
         return pd.read_parquet(path)
     except (ValueError, OSError, EOFError) as error:
@@ -182,7 +180,7 @@ def about(explanation: Explanation, target: str | None, against: str | None) -> 
     if against is None:
         return explanation.about(this)
     if this == named[against]:
-        raise InputError(f"{against} cannot be explained against itself: name two with --target")
+        raise InputError(f"{against} is what is explained already: set another --target against it")
     return explanation.about((this, named[against]))
 
 
@@ -190,33 +188,23 @@ def give(found: dict[int, Explanation], form: str, many: bool, arguments: Namesp
     """Explanations by row, in the form and to the place asked for."""
     out: Path | None = arguments.out
     if form == "parquet":
-        write_table(tidy(found), out or Path())
+        tidy(found).to_parquet(out, index=False)
     elif form == "png":
-        draw(found, out or Path(), many)
+        assert out is not None  # as `format_of` has seen to
+        draw(found, out, many)
     elif form == "json":
         plain = [e.to_dict() for e in found.values()]
-        say(as_json(plain if many else plain[0], to_file=out is not None), out)
-    elif out is None and sys.stdout.isatty() and has("rich"):
-        console = import_module("rich.console").Console()
+        narrow = out is None and "utf" not in (sys.stdout.encoding or "").lower()
+        value = plain if many else plain[0]
+        say(json.dumps(value, indent=1, ensure_ascii=narrow, allow_nan=False), out)
+    elif out is None and sys.stdout.isatty() and find_spec("rich"):
+        console = import_module("rich.console").Console(highlight=False)
         for row, e in found.items():
-            console.print(*([f"[bold]Row {row}[/]"] if many else []), e, sep="\n")
+            console.print(*([f"Row {row}", e, ""] if many else [e]), sep="\n")
     else:
         say("\n\n".join(f"Row {row}\n{e}" if many else str(e) for row, e in found.items()), out)
     if out is not None and not arguments.quiet:
         print(f"wrote {out.absolute()}", file=sys.stderr)
-
-
-def has(module: str) -> bool:
-    try:
-        import_module(module)
-    except ImportError:
-        return False
-    return True
-
-
-def as_json(value: Any, to_file: bool) -> str:
-    ascii_only = not to_file and "utf" not in (sys.stdout.encoding or "").lower()
-    return json.dumps(value, indent=1, ensure_ascii=ascii_only, allow_nan=False)
 
 
 def say(text: str, out: Path | None) -> None:
@@ -296,9 +284,8 @@ def explain(arguments: Namespace) -> int:
 def plan(arguments: Namespace) -> int:
     out: Path = arguments.out
     kind_of(out)
-    path: Path = arguments.plan or out.with_name(out.name.split(".csv")[0]).with_suffix(
-        ".plan.json"
-    )
+    stem = Path(out.name.removesuffix(".gz")).stem
+    path: Path = arguments.plan or out.with_name(f"{stem}.plan.json")
     data = read_data(arguments)
     made = explainer(None, data, arguments).plan(one_row(data, arguments.row))
     write_table(made.inputs, out)

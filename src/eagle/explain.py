@@ -11,7 +11,7 @@ from typing import Any, final
 import numpy as np
 
 from eagle.surrogate.bayes import BayesLinear, Line
-from eagle.types import Array, Instances, Kernel, Planned, Points, Space
+from eagle.types import AnswerError, Array, Instances, Kernel, Planned, Points, Space
 
 
 @final
@@ -107,19 +107,38 @@ def ask(
 ) -> Iterator[Asked]:
     """Explain instances together: their plans are stacked, so the model sees full batches.
 
-    `query(inputs, n)` gives validated answers, shape (n, outputs).
+    `query(inputs, n)` gives checked answers, shape (n, outputs). No call has more rows than
+    `batch_rows`: a plan that is longer is asked in parts.
     """
     size = max(1, batch_rows // max(planner.budget, 1))
     for start in range(0, len(instances), size):
         rows = range(start, min(start + size, len(instances)))
         began = time.perf_counter()
         prepared = planner.prepare([instances.space(i) for i in rows])
-        counts = [len(p.points) for p in prepared]
-        inputs = instances.inputs(rows, [p.points for p in prepared])
-        asked = time.perf_counter()
-        answers = query(inputs, sum(counts))
-        answered = time.perf_counter()
-        own, inside = (asked - began) / len(rows), (answered - asked) / len(rows)
-        parts = np.split(answers, np.cumsum(counts)[:-1])
-        for i, p, part in zip(rows, prepared, parts, strict=True):
-            yield Asked(i, p, part, 1, inside, own)
+        points = [p.points for p in prepared]
+        inside = 0.0
+        answers: list[Array] = []
+        for part, parts in _parts(rows, points, batch_rows):
+            inputs = instances.inputs(part, parts)
+            asked = time.perf_counter()
+            try:
+                answers.append(query(inputs, sum(map(len, parts))))
+            except AnswerError as error:
+                error.answers = np.concatenate(answers) if answers else None
+                raise
+            inside += time.perf_counter() - asked
+        own = time.perf_counter() - began - inside
+        replies = np.split(np.concatenate(answers), np.cumsum([len(p) for p in points])[:-1])
+        for i, p, reply in zip(rows, prepared, replies, strict=True):
+            yield Asked(i, p, reply, len(answers), inside / len(rows), own / len(rows))
+
+
+def _parts(
+    rows: Sequence[int], points: Sequence[Points], most: int
+) -> Iterator[tuple[Sequence[int], Sequence[Points]]]:
+    """What goes into one call each: all together, or a single long plan in parts."""
+    if len(rows) > 1 or len(points[0]) <= most:
+        yield rows, points
+        return
+    for start in range(0, len(points[0]), most):
+        yield rows, [points[0][start : start + most]]

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eagle import render
-from eagle.surrogate.bayes import BayesLinear, Fit
+from eagle.surrogate.bayes import BayesLinear, Fit, is_flat
 from eagle.surrogate.information import Prior
 from eagle.surrogate.student import StudentT
 from eagle.types import Array, InputError, MissingExtraError, Points
@@ -124,7 +124,7 @@ class Explanation:
         """In words, what a reader should know before trusting the scores."""
         found = []
         held = self.r2_held_out if np.isfinite(self.r2_held_out) else self.r2
-        if np.ptp(self._answers(self.target)) == 0:
+        if is_flat(self._answers(self.target)):
             found.append(
                 "the model gave the same answer everywhere near this input, so no feature "
                 "matters here"

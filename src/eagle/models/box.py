@@ -82,15 +82,16 @@ def box(model: Any, task: Task | None = None, outputs: Sequence[Hashable] | None
         raise InputError("the names of the outputs must differ from one another")
     if isinstance(model, type):
         raise InputError(f"{model.__name__} is a class: give a fitted model, an instance of it")
-    classes = _classes(model) if names is None else names
+    classes = _classes(model)
     proba = getattr(model, "predict_proba", None)
     decision = getattr(model, "decision_function", None)
     predict = getattr(model, "predict", None)
     kind = type(model).__name__
     if task != "regression" and callable(proba):
-        return Box(proba, f"{kind}.predict_proba", "classification", classes)
+        return Box(proba, f"{kind}.predict_proba", "classification", names or classes)
     if task != "regression" and callable(decision) and classes is not None:
-        return Box(decision, f"{kind}.decision_function", "classification", classes, margin=True)
+        told = f"{kind}.decision_function"
+        return Box(decision, told, "classification", names or classes, margin=True)
     if callable(predict) and (task == "regression" or classes is None):
         return Box(predict, f"{kind}.predict", "regression", names)
     if callable(predict) and not callable(model):

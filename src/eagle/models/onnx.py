@@ -69,26 +69,28 @@ class OnnxModel:
 
     def _feed(self, rows: Frame) -> Feed:
         """The table as the graph's inputs."""
-        if self.n_features_in_ not in (None, len(rows.names)) and not (
-            rows.named and self.feature_names_in_
-        ):
-            raise InputError(
-                f"the ONNX model takes {self.n_features_in_} columns, but {len(rows.names)} came"
-            )
+        order = self._order(rows)
         if self.feature_names_in_ is None:
             (given,) = self._inputs
-            columns = [_column(rows, j, given.type) for j in range(len(rows.names))]
-            return {given.name: np.stack(columns, axis=1)}
-        order = list(range(len(rows.names)))
-        if rows.named:
-            lacking = [n for n in self.feature_names_in_ if n not in rows.names]
-            if lacking:
-                raise InputError(f"the ONNX model has inputs that no column fits: {lacking}")
-            order = [rows.names.index(n) for n in self.feature_names_in_]
+            return {given.name: np.stack([_column(rows, j, given.type) for j in order], axis=1)}
         return {
             given.name: _column(rows, j, given.type).reshape([-1] + [1] * (len(given.shape) - 1))
             for given, j in zip(self._inputs, order, strict=True)
         }
+
+    def _order(self, rows: Frame) -> list[int]:
+        """The columns the graph takes: by their names, else by their places."""
+        names, width = self.feature_names_in_, self.n_features_in_
+        if names is not None and rows.named:
+            lacking = [n for n in names if n not in rows.names]
+            if lacking:
+                raise InputError(
+                    f"the ONNX model takes columns that are not there: {', '.join(lacking[:10])}"
+                )
+            return [rows.names.index(n) for n in names]
+        if width not in (None, len(rows.names)):
+            raise InputError(f"the ONNX model takes {width} columns, but {len(rows.names)} came")
+        return list(range(len(rows.names)))
 
     def _run(self, feed: Feed, rows: int) -> NDArray[Any]:
         (reply,) = self._session.run([self._output.name], feed)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from eagle.explainer import whole_number
 from eagle.explanation import LEVEL, Explanation
-from eagle.plot.page import meaning, one, page, per_cent, unsure
+from eagle.plot.page import WIDTH, lined, meaning, one, page, pale, per_cent, tall, unsure
 from eagle.render import DOWN, UP
 
 if TYPE_CHECKING:
@@ -25,15 +25,14 @@ def attribution(
     e = one(explanation, "attribution")
     order = e.order()[: whole_number(most, "most", 1)]
     scores, interval = e.scores[order], e.interval(level)[order]
-    pale = unsure(interval)
-    p = page(ax, 4.6, 0.27 * max(len(order) + (len(order) < len(e.names)), 2), "attribution")
-    from matplotlib.colors import to_rgba
-
+    unclear = unsure(interval)
+    labels, more = lined(e.conditions[j] for j in order), len(e.names) - len(order)
+    p = page(ax, WIDTH, tall(labels, 0.27, more), "attribution")
     colours = [UP if score > 0 else DOWN for score in scores]
     bars = p.ax.barh(
         range(len(order)), scores, height=0.64, edgecolor=colours, linewidth=0.8,
-        color=[to_rgba(c, 0.25 if u else 1.0) for c, u in zip(colours, pale, strict=True)],
-        hatch=["/////" if u else "" for u in pale],
+        color=[pale(c) if u else c for c, u in zip(colours, unclear, strict=True)],
+        hatch=["/////" if u else "" for u in unclear],
     )  # fmt: skip
     for bar in bars:
         bar.sticky_edges.x.clear()  # the zero line keeps its distance from the frame
@@ -41,10 +40,10 @@ def attribution(
         scores, range(len(order)), xerr=abs(interval.T - scores), fmt="none",
         ecolor=p.ink, elinewidth=1.1, capsize=2.2, capthick=1.1,
     )  # fmt: skip
-    p.rows([e.conditions[j] for j in order], len(e.names) - len(order))
+    p.rows(labels, more)
     p.title(e.title)
-    hint = "\nHatched: the interval contains zero" if any(pale) else ""
-    p.x_label(f"{meaning([e])}, with {per_cent(level)} credible interval{hint}")
+    hint = "; hatched where it contains zero" if any(unclear) else ""
+    p.x_label(meaning([e]), f"Whiskers: {per_cent(level)} credible interval{hint}")
     if e.warnings:
-        p.note(f"Warning: {warning}." for warning in e.warnings)
+        p.note(f"Warning: {warning}" for warning in e.warnings)
     return p.done()

@@ -9,7 +9,18 @@ import numpy as np
 
 from eagle.explainer import whole_number
 from eagle.explanation import LEVEL, Explanation
-from eagle.plot.page import LITERAL, Page, meaning, one, page, per_cent, unsure
+from eagle.plot.page import (
+    LITERAL,
+    WIDTH,
+    Page,
+    lined,
+    meaning,
+    one,
+    page,
+    per_cent,
+    tall,
+    unsure,
+)
 from eagle.render import short
 from eagle.types import Array, InputError
 
@@ -37,8 +48,8 @@ def comparison(
     names = _strongest(every.values())
     shown = names[: whole_number(most, "most", 1)]
     intervals = [e.interval(level) for e in every.values()]
-    lines = len(shown) + (len(shown) < len(names))
-    p = page(ax, 4.6, max(0.3, 0.08 + 0.11 * len(every)) * max(lines, 2), "comparison")
+    labels, more = lined(shown), len(names) - len(shown)
+    p = page(ax, WIDTH, tall(labels, max(0.27, 0.07 + 0.11 * len(every)), more), "comparison")
     for y in range(1, len(shown), 2):
         p.ax.axhspan(y - 0.5, y + 0.5, color=p.ink, alpha=0.05, linewidth=0)
     gap = min(0.24, 0.72 / len(every))
@@ -48,10 +59,10 @@ def comparison(
         rows = np.array([y for y, _ in there], dtype=float) + gap * (i - (len(every) - 1) / 2)
         index = np.array([j for _, j in there], dtype=np.intp)
         hollow |= _dots(p, i, rows, e.scores[index], interval[index])
-    p.rows(shown, len(names) - len(shown))
+    p.rows(labels, more)
     p.title(_title(every.values()))
-    hint = "\nHollow: the interval contains zero" if hollow else ""
-    p.x_label(f"{meaning(every.values())}, with {per_cent(level)} credible interval{hint}")
+    hint = "; hollow dots where it contains zero" if hollow else ""
+    p.x_label(meaning(every.values()), f"Lines: {per_cent(level)} credible interval{hint}")
     _legend(p, list(every))
     return p.done()
 
@@ -64,7 +75,7 @@ def _checked(explanations: Any) -> dict[str, Explanation]:
         )
     if not explanations:
         raise InputError("there are no explanations to compare")
-    return {str(name): one(e, "each entry of comparison") for name, e in explanations.items()}
+    return {name: one(e, "each entry of comparison") for name, e in explanations.items()}
 
 
 def _strongest(explanations: Iterable[Explanation]) -> list[str]:
@@ -83,16 +94,16 @@ def _look(i: int, p: Page) -> tuple[Any, str]:
 def _dots(p: Page, i: int, rows: Array, scores: Array, interval: Array) -> bool:
     """Draw the i-th explanation; whether any of its dots is hollow."""
     colour, marker = _look(i, p)
-    open_ = unsure(interval)
+    unclear = unsure(interval)
     p.ax.errorbar(
         scores, rows, xerr=abs(interval.T - scores), fmt="none",
         ecolor=colour, elinewidth=1.2, zorder=2,
     )  # fmt: skip
     p.ax.scatter(
         scores, rows, s=20, marker=marker, edgecolors=[colour], linewidths=1.1, zorder=3,
-        facecolors=[p.ax.get_facecolor() if o else colour for o in open_],
+        facecolors=[p.ax.get_facecolor() if u else colour for u in unclear],
     )  # fmt: skip
-    return any(open_)
+    return any(unclear)
 
 
 def _title(explanations: Iterable[Explanation]) -> str:
@@ -115,8 +126,8 @@ def _legend(p: Page, names: list[str]) -> None:
         keys.append(Line2D([], [], color=colour, marker=marker, markersize=4.5, linewidth=1.2))
     legend = p.ax.legend(
         keys, [str(i) for i in range(len(names))], loc="upper left",
-        bbox_to_anchor=(1.03, 1.0), borderaxespad=0.0, frameon=False, alignment="left",
+        bbox_to_anchor=(1.03, 1.0), borderaxespad=0.0, frameon=False, fontsize="small",
     )  # fmt: skip
     # Written afterwards: a legend leaves out names that begin with an underscore.
     for text, name in zip(legend.get_texts(), names, strict=True):
-        text.set(text=short(name, 30), **LITERAL)
+        text.set(text=short(str(name), 30), **LITERAL)

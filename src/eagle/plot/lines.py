@@ -11,8 +11,7 @@ from scipy.optimize import isotonic_regression
 
 from eagle.explainer import whole_number
 from eagle.explanation import LEVEL, Explanation, answers_of
-from eagle.plot.page import LABEL, LITERAL, Page, meaning, one, page, per_cent
-from eagle.render import short
+from eagle.plot.page import LITERAL, WIDTH, Page, lined, meaning, one, page, per_cent
 from eagle.types import Array
 
 if TYPE_CHECKING:
@@ -39,7 +38,7 @@ def convergence(
     order = e.order()[: whole_number(most, "most", 1)]
     counts = _counts(len(e.evidence.features), len(e.names), whole_number(steps, "steps", 2))
     grown = _grown(e, counts, level)[:, order]
-    p = page(ax, 4.6, 3.2, "convergence")
+    p = page(ax, WIDTH, 3.0, "convergence")
     p.ax.axhline(0, color=p.ink, linewidth=0.8, zorder=1.5)
     for i, (score, low, high) in enumerate(grown.transpose(1, 2, 0)):
         colour, style = p.colour(i), STYLES[i // p.colours % len(STYLES)]
@@ -47,13 +46,18 @@ def convergence(
         p.ax.plot(counts, score, style, color=colour, linewidth=1.6)
         p.ax.plot(counts[-1], score[-1], "o", color=colour, markersize=3.5)
     p.ax.margins(x=0.02)
+    if len(counts) == 1:
+        p.ax.set_xlim(0, 1.02 * counts[0])
     p.ax.locator_params(axis="x", integer=True)
     p.ax.spines[["top", "right"]].set_visible(False)
     p.ax.grid(axis="y", color=p.ink, alpha=0.12, linewidth=0.6)
     p.title(e.title)
-    p.x_label("Rows asked")
-    p.y_label(f"{meaning([e])}, with {per_cent(level)} credible interval")
-    _labels(p, float(counts[-1]), grown[-1, :, 0], [e.conditions[j] for j in order])
+    p.x_label("Rows asked", meaning([e]))
+    p.ax.set_ylabel(
+        f"Score and its {per_cent(level)} credible interval", fontsize="small", **LITERAL
+    )
+    p.small_ticks("y")
+    _labels(p, float(counts[-1]), grown[-1, :, 0], lined(e.conditions[j] for j in order))
     return p.done()
 
 
@@ -82,15 +86,18 @@ def _labels(p: Page, x: float, ends: Array, labels: Sequence[str]) -> None:
     bottom, top = p.ax.get_ylim()
     p.ax.set_ylim(bottom, top)  # the places below hold for these limits
     place = 72 * p.height * (ends - bottom) / (top - bottom)
-    apart = spread(place, 1.35 * FontProperties(size="small").get_size_in_points())
+    lines = 1.35 * max(label.count("\n") + 1 for label in labels)
+    # The layout of a figure that is not ours may yet take some of the height.
+    lines *= 1.0 if p.own else 1.25
+    apart = spread(place, lines * FontProperties(size="small").get_size_in_points())
     for i, label in enumerate(labels):
         p.ax.annotate(
-            short(label, LABEL), (x, ends[i]), xytext=(16, apart[i] - place[i]),
-            textcoords="offset points", va="center", fontsize="small", color=p.colour(i),
-            annotation_clip=False, **LITERAL,
+            label, (x, ends[i]), xytext=(16, apart[i] - place[i]),
+            textcoords="offset points", va="center", fontsize="small", annotation_clip=False,
+            **LITERAL,
             arrowprops={
-                "arrowstyle": "-", "color": p.colour(i), "linewidth": 0.7,
-                "shrinkA": 1, "shrinkB": 3, "relpos": (0, 0.5),
+                "arrowstyle": "-", "color": p.colour(i), "linewidth": 1.2,
+                "shrinkA": 1, "shrinkB": 0, "relpos": (0, 0.5),
             },
         )  # fmt: skip
 

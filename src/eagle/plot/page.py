@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Any, Final, Literal, final
 
 import numpy as np
 
@@ -18,8 +18,17 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.text import Text
 
+WIDTH: Final = 4.6
+"""The width, in inches, of the area between the spines of a figure of our own."""
+
+PAD: Final = 0.1
+"""The margin, in inches, around it and all that is written beside it."""
+
 LABEL: Final = 40
-"""A feature's label is cut to this many characters."""
+"""A line of a feature's label has at most this many characters."""
+
+MORE: Final = 0.27
+"""The height, in inches, of the line that counts the features not shown."""
 
 COLOURS: Final = (UP, DOWN, "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 """Okabe and Ito's palette without its yellow, which white paper swallows; the style's own ink,
@@ -59,36 +68,43 @@ class Page:
         return (*COLOURS, self.ink)[i % self.colours]
 
     def title(self, text: str) -> None:
-        fold(self.ax.set_title("", loc="left", **LITERAL), short(text, 160), self.width)
+        artist = self.ax.set_title("", loc="left", fontsize="medium", weight="bold", **LITERAL)
+        fold(artist, short(text, 160), self.width)
 
-    def x_label(self, text: str) -> None:
-        fold(self.ax.set_xlabel("", **LITERAL), text, self.width)
+    def x_label(self, *lines: str) -> None:
+        artist = self.ax.set_xlabel("", fontsize="small", labelpad=5, linespacing=1.35, **LITERAL)
+        fold(artist, "\n".join(lines), self.width)
+        self.small_ticks("x")
+        self.ax.locator_params(axis="x", nbins=min(7, max(3, int(1.5 * self.width))))
 
-    def y_label(self, text: str) -> None:
-        fold(self.ax.set_ylabel("", **LITERAL), text, self.height)
+    def small_ticks(self, axis: Literal["x", "y"]) -> None:
+        self.ax.tick_params(axis=axis, labelsize="small")
+        one_axis = self.ax.xaxis if axis == "x" else self.ax.yaxis
+        one_axis.get_offset_text().set_fontsize("small")
 
     def rows(self, labels: Sequence[str], more: int = 0) -> None:
         """Name the rows 0, 1, … from the top; a last line counts those not shown."""
-        ax = self.ax
-        shown = [short(label, LABEL) for label in labels]
+        ax, last = self.ax, len(labels) - 0.5
+        ax.set_yticks(range(len(labels)), labels, **LITERAL)
         if more:
-            shown.append(f"… and {more} more feature{'s' if more > 1 else ''}")
-        ax.set_yticks(range(len(shown)), shown, **LITERAL)
-        ax.set_ylim(len(shown) - 0.4, -0.6)
-        ax.tick_params(axis="y", length=0)
+            half = min(0.5, 0.5 * MORE * len(labels) / max(self.height - MORE, MORE))
+            ax.set_yticks([last + half], minor=True)
+            counted = f"… and {more} more feature{'s' if more > 1 else ''}"
+            ax.set_yticklabels([counted], minor=True, style="italic", alpha=SOFT, **LITERAL)
+            last += 2 * half
+        ax.set_ylim(last, -0.5)
+        ax.tick_params(axis="y", which="both", length=0)
         ax.spines[["left", "top", "right"]].set_visible(False)
         ax.axvline(0, color=self.ink, linewidth=0.8, zorder=1.5)
         ax.grid(axis="x", color=self.ink, alpha=0.12, linewidth=0.6)
         ax.set_axisbelow(True)
-        if more:
-            ax.get_yticklabels()[-1].set(style="italic", alpha=SOFT)
 
     def note(self, lines: Iterable[str]) -> None:
         """Small print below the x label, each line folded to the width of the axes."""
         below = ("axes fraction", self.ax.xaxis.label)
         text = self.ax.annotate(
-            "", (0, 0), xytext=(0, -5), xycoords=below, textcoords="offset points",
-            va="top", fontsize="small", alpha=0.8, annotation_clip=False, **LITERAL,
+            "", (0, 0), xytext=(0, -6), xycoords=below, textcoords="offset points", va="top",
+            fontsize="small", alpha=0.8, linespacing=1.35, annotation_clip=False, **LITERAL,
         )  # fmt: skip
         fold(text, "\n".join(short(line, 400) for line in lines), self.width)
 
@@ -99,7 +115,7 @@ class Page:
             assert outer is not None
             wide = self.width + (outer.width - inner.width) / self.own.dpi
             high = self.height + (outer.height - inner.height) / self.own.dpi
-            self.own.set_size_inches(wide + 0.2, high + 0.2)
+            self.own.set_size_inches(wide + 2 * PAD, high + 2 * PAD)
         return self.ax
 
 
@@ -111,13 +127,32 @@ def page(ax: Axes | None, width: float, height: float, what: str) -> Page:
         raise MissingExtraError(what, "matplotlib", "plot") from None
     if ax is None:
         import matplotlib.pyplot as plt
+        from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-        figure, ax = plt.subplots(figsize=(width, height), layout="constrained")
+        layout = ConstrainedLayoutEngine(w_pad=PAD, h_pad=PAD)
+        figure, ax = plt.subplots(layout=layout)
+        # What stands beside the axes is measured at the size they will have.
+        share = ax.get_position()
+        figure.set_size_inches(width / share.width, height / share.height)
         return Page(ax, width, height, figure)
     if not isinstance(ax, matplotlib.axes.Axes):
         raise InputError(f"ax is one matplotlib Axes, not {short(repr(ax), 80)}")
     box, dpi = ax.get_window_extent(), ax.figure.dpi
     return Page(ax, box.width / dpi, box.height / dpi, None)
+
+
+def lined(labels: Iterable[str]) -> list[str]:
+    """Labels of rows: long ones take two lines, and what is longer still is cut."""
+    return [
+        "\n".join(textwrap.wrap(short(label, 2 * LABEL), LABEL, max_lines=2, placeholder="…"))
+        for label in labels
+    ]
+
+
+def tall(labels: Sequence[str], row: float, more: int) -> float:
+    """The height, in inches, of rows that want `row` each, and of the line that counts more."""
+    row = max(row, 0.37) if any("\n" in label for label in labels) else row
+    return max(row * len(labels), 0.4) + (MORE if more else 0)
 
 
 def fold(artist: Text, text: str, inches: float) -> None:
@@ -127,8 +162,8 @@ def fold(artist: Text, text: str, inches: float) -> None:
         artist.set_text(line)
         box, figure = artist.get_window_extent(), artist.get_figure()
         assert figure is not None
-        length = max(box.width, box.height) / figure.dpi  # the y label stands upright
-        fits = len(line) if length <= inches else int(0.95 * len(line) * inches / length)
+        length = box.width / figure.dpi
+        fits = len(line) if length <= inches else int(len(line) * inches / length)
         lines += textwrap.wrap(line, max(fits, 20)) or [""]
     artist.set_text("\n".join(lines))
 
@@ -141,7 +176,14 @@ def one(explanation: Any, what: str) -> Explanation:
 
 def unsure(interval: Array) -> list[bool]:
     """Which of the intervals, shape (n, 2), contain zero."""
-    return [bool(low <= 0 <= high) for low, high in interval]
+    return [not (low > 0 or high < 0) for low, high in interval]
+
+
+def pale(colour: str) -> tuple[float, float, float, float]:
+    """The colour, nearly transparent."""
+    from matplotlib.colors import to_rgba
+
+    return to_rgba(colour, 0.25)
 
 
 def meaning(explanations: Iterable[Explanation]) -> str:
@@ -156,7 +198,9 @@ def meaning(explanations: Iterable[Explanation]) -> str:
             found.add(f"what having this value, or moving by one {step}, adds to the answer")
         else:
             found.add(f"change of the answer per {step}")
-    return f"Score: {found.pop()}" if len(found) == 1 else "Score: coefficient in each local line"
+    if len(found) > 1:
+        return "Score: coefficient in each local line; the units differ"
+    return f"Score: {found.pop()}"
 
 
 def per_cent(level: float) -> str:

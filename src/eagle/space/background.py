@@ -22,8 +22,8 @@ from eagle.types import Array, InputError
 STEPS = 1024
 """A coordinate of a point is one of this many equally likely steps, 0 to 1023."""
 
-GRID = 64
-"""Match probabilities are rounded to multiples of 1/64, so that many rows share one plan."""
+GRID = 32
+"""Match probabilities are rounded to multiples of 1/32, so that many rows share one plan."""
 
 KEPT = 64
 """A bin keeps at most this many of its values, evenly spaced by rank."""
@@ -398,7 +398,7 @@ class Background:
     def _chances(self) -> list[tuple[NDArray[np.uint16], NDArray[np.uint16]]]:
         """For each moved column how many steps keep each state: by frequency, and evenly.
 
-        A rare state keeps at least one chance in 64: else nothing could ever be learnt about
+        A rare state keeps at least one chance in 32: else nothing could ever be learnt about
         it. A state without another to go to keeps all of them.
         """
         return [_chances(self.columns[j].shares.tolist()) for j in self.moved]

@@ -571,8 +571,10 @@ class NarwhalsFrame(Frame):
 
     def _new(self, data: Mapping[str, Any], schema: Mapping[str, Any]) -> NarwhalsFrame:
         nw = narwhals()
-        table = nw.from_dict(data, schema, backend=self._table.implementation)
-        return NarwhalsFrame(table.to_native())
+        table = nw.from_dict(data, schema, backend=self._table.implementation).to_native()
+        if type(table).__module__.startswith("pyarrow") and schema == dict(self._table.schema):
+            table = table.cast(self.native.schema)  # kinds of strings narwhals does not tell apart
+        return NarwhalsFrame(table)
 
     def select(self, columns: Sequence[int]) -> NarwhalsFrame:
         return NarwhalsFrame(self._table.select([self.names[j] for j in columns]).to_native())

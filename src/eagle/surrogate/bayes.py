@@ -12,6 +12,11 @@ from eagle.surrogate.student import StudentT
 from eagle.types import Array, InputError
 
 
+def is_flat(y: Array) -> bool:
+    """Whether answers differ by no more than rounding."""
+    return bool(np.ptp(y) <= 1e-12 * np.abs(y).max())
+
+
 @final
 @dataclass(frozen=True, eq=False)
 class Fit:
@@ -69,8 +74,10 @@ class Line:
         y = np.asarray(y, dtype=np.float64)
         if y.shape != self.weight.shape:
             raise InputError(f"{len(self.weight)} points need as many answers, not {y.shape}")
+        if is_flat(y):
+            y = np.full_like(y, y[0])
         prior = s.prior.precision(self.z.shape[1] - 1)
-        middle = float(np.vecdot(self.weight, y) / self.weight.sum())
+        middle = float(y[0] + self.weight @ (y - y[0]) / self.weight.sum())
         # A free intercept absorbs any constant exactly; taking it out first keeps the slopes
         # exact also where the answers sit far from zero.
         shift = middle if prior[0] == 0 else 0.0
@@ -81,7 +88,7 @@ class Line:
         variance = (s.n0 * s.sigma0**2 + s2) / df
         mean[0] += shift
         spread = float(self.weight @ (y - middle) ** 2)
-        if np.ptp(y) <= 1e-12 * max(1e-300, float(np.abs(y).max())):
+        if is_flat(y):
             r2 = held = float("nan")
         else:
             r2 = 1.0 - float(self.weight @ residual**2) / spread

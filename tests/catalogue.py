@@ -1,0 +1,99 @@
+"""Every method, every kind of space, every toy model: listed once, and driving the contracts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from eagle import methods
+from eagle.design.greedy import Greedy, variance_only
+from eagle.explain import Method
+from scipy import sparse
+
+METHODS: dict[str, Method] = {
+    "eagle": methods.EAGLE,
+    "eagle paper": methods.EAGLE_PAPER,
+    "greedy by variance": replace(methods.EAGLE, name="variance", design=Greedy(variance_only)),
+}
+
+
+@dataclass(frozen=True)
+class Case:
+    """A table with how to look at it, and a model that can be asked about it."""
+
+    data: Any
+    model: Callable[[Any], Any]
+    options: dict[str, Any]
+
+    def row(self, i: int) -> Any:
+        return self.data.iloc[[i]] if hasattr(self.data, "iloc") else self.data[[i]]
+
+
+def _numbers(n: int = 200, d: int = 5) -> np.ndarray[Any, Any]:
+    return np.random.default_rng(7).normal(size=(n, d)) * [1, 2, 3, 0.1, 10][:d]
+
+
+def _mixed(n: int = 200) -> pd.DataFrame:
+    rng = np.random.default_rng(8)
+    age = rng.normal(40, 12, n)
+    age[rng.random(n) < 0.1] = np.nan
+    city = rng.choice(["Rome", "Paris", "Oslo"], n, p=[0.6, 0.3, 0.1]).astype(object)
+    city[rng.random(n) < 0.05] = None
+    return pd.DataFrame(
+        {
+            "age": age,
+            "visits": rng.poisson(2, n),
+            "member": rng.random(n) < 0.3,
+            "city": city,
+            "size": pd.Categorical(rng.choice(["S", "M", "L"], n), ["S", "M", "L"], ordered=True),
+            "constant": 1.0,
+        }
+    )
+
+
+def linear(X: Any) -> Any:
+    """A sum over columns of a sparse or dense array."""
+    X = X.toarray() if sparse.issparse(X) else np.asarray(X)
+    return X @ np.arange(1.0, X.shape[1] + 1)
+
+
+def curved(X: Any) -> Any:
+    """Two probabilities that bend."""
+    X = np.asarray(X)
+    p = 1 / (1 + np.exp(-np.sin(X[:, 0]) - X[:, 1] * X[:, 2] / 4))
+    return np.column_stack([1 - p, p])
+
+
+def shop(X: pd.DataFrame) -> Any:
+    """Reads a mixed table by name, as a pipeline would."""
+    return (
+        np.nan_to_num(X["age"].to_numpy(float), nan=30.0) / 40
+        + X["visits"].to_numpy()
+        + 2.0 * X["member"].to_numpy()
+        - (X["city"] == "Rome").to_numpy()
+        + X["size"].cat.codes.to_numpy()
+    )
+
+
+CASES: dict[str, Case] = {
+    "numbers, binned": Case(_numbers(), curved, {}),
+    "numbers, continuous": Case(_numbers(), curved, {"view": "continuous"}),
+    "mixed, binned": Case(_mixed(), shop, {}),
+    "mixed, continuous": Case(_mixed(), shop, {"view": "continuous"}),
+    "bounded and frozen": Case(
+        _mixed(),
+        shop,
+        {
+            "view": "continuous",
+            "freeze": ["member"],
+            "bounds": {"age": (18, None), "visits": (0, 5)},
+        },
+    ),
+    "whole numbers": Case(np.rint(_numbers() * 3).astype(np.int64), linear, {}),
+    "sparse": Case(sparse.csr_array(np.maximum(_numbers(), 0)), linear, {}),
+}
+
+BUDGET = 60

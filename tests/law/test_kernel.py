@@ -1,0 +1,44 @@
+"""Laws of locality."""
+
+from __future__ import annotations
+
+import numpy as np
+from eagle.kernel import Exponential, Unit, cosine, euclidean
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.spatial.distance import cdist
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+@given(seeds, st.integers(1, 8), st.booleans(), st.sampled_from([None, 0.25, 3.0]))
+def test_weights_are_in_reach_and_one_at_the_anchor(
+    seed: int, d: int, root: bool, width: float | None
+) -> None:
+    rng = np.random.default_rng(seed)
+    anchor = np.ones(d)
+    features = np.vstack([anchor, np.zeros(d), rng.normal(size=(20, d)) * 100])
+    for distance in (euclidean, cosine):
+        weight = Exponential(width, root, distance)(features, anchor)
+        assert ((weight > 0) & (weight <= 1)).all()
+        assert np.isclose(weight[0], 1.0, atol=1e-12)
+    assert (Unit()(features, anchor) == 1).all()
+
+
+@given(seeds, st.integers(1, 8))
+def test_distances_are_scipys(seed: int, d: int) -> None:
+    rng = np.random.default_rng(seed)
+    features, anchor = rng.normal(size=(15, d)), rng.normal(size=d)
+    for ours, theirs in ((euclidean, "euclidean"), (cosine, "cosine")):
+        expected = cdist(features, anchor[None], theirs)[:, 0] ** 2
+        assert np.allclose(ours(features, anchor), expected, atol=1e-12)
+
+
+def test_the_formulas() -> None:
+    features, anchor = np.array([[0.0, 1.0, 1.0, 0.0]]), np.ones(4)
+    assert np.isclose(Exponential()(features, anchor)[0], np.exp(-2 / (2 * 0.5625 * 4)))
+    assert np.isclose(Exponential(2.0, root=False)(features, anchor)[0], np.exp(-2 / 4))
+    far = Exponential(0.25, distance=cosine)(features, anchor)[0]
+    assert np.isclose(far, np.sqrt(np.exp(-((1 - np.sqrt(0.5)) ** 2) / 0.0625)))
+    empty = Exponential(0.25, distance=cosine)(np.zeros((1, 4)), anchor)[0]
+    assert np.isclose(empty, np.exp(-1 / (2 * 0.0625)))

@@ -1,0 +1,560 @@
+"""The command line, used as a stranger would: files in, tables, files and sentences out."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+import onnx
+import pandas as pd
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+from sklearn.compose import make_column_transformer
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+import eagle
+from eagle import Explainer, Explanation, cli
+
+BUDGET = ("--budget", "60")
+NUMBERS = ["age", "income", "height"]
+SLOPES = np.array([[0.5, -0.5], [-1.0, 1.0], [0.25, 0.0]], dtype=np.float32)
+EAGLE = str(Path(sys.executable).with_name("eagle"))
+
+
+def people(n: int = 120) -> pd.DataFrame:
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(
+        {
+            "age": rng.integers(18, 80, n),
+            "income": rng.normal(4, 1.2, n),
+            "job": rng.choice(["clerk", "nurse", "smith"], n),
+            "height": rng.normal(1.7, 0.1, n),
+        }
+    )
+    table["label"] = (table["age"] > 45).astype(int) + (table["job"] == "nurse")
+    return table
+
+
+def softmax_model() -> Any:
+    nodes = [
+        helper.make_node("MatMul", ["x", "w"], ["s"]),
+        helper.make_node("Add", ["s", "b"], ["t"]),
+        helper.make_node("Softmax", ["t"], ["probabilities"], axis=1),
+    ]
+    bias = np.array([0.1, -0.1], np.float32)
+    graph = helper.make_graph(
+        nodes, "softmax",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [None, 3])],
+        [helper.make_tensor_value_info("probabilities", TensorProto.FLOAT, [None, 2])],
+        [numpy_helper.from_array(SLOPES, "w"), numpy_helper.from_array(bias, "b")],
+    )  # fmt: skip
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+
+
+def softmax(x: pd.DataFrame) -> np.ndarray[Any, Any]:
+    """What `softmax_model` computes, by another road."""
+    s = np.exp(x.to_numpy() @ SLOPES.astype(float) + [0.1, -0.1])
+    return np.asarray(s / s.sum(axis=1, keepdims=True))
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with data, as three kinds of file, and models."""
+    folder = tmp_path_factory.mktemp("files")
+    table = people()
+    table.to_csv(folder / "data.csv", index=False)
+    table.to_csv(folder / "data.csv.gz", index=False)
+    table.to_parquet(folder / "data.parquet")
+    forest = RandomForestClassifier(n_estimators=10, random_state=0)
+    joblib.dump(forest.fit(table[NUMBERS], table["label"]), folder / "forest.joblib")
+    mixed = make_pipeline(
+        make_column_transformer((OneHotEncoder(), ["job"]), remainder=StandardScaler()),
+        LogisticRegression(),
+    ).fit(table.drop(columns="label"), table["label"])
+    joblib.dump(mixed, folder / "mixed.pkl")
+    onnx.save(softmax_model(), folder / "softmax.onnx")
+    return folder
+
+
+@pytest.fixture
+def forest(files: Path) -> tuple[str, ...]:
+    return ("explain", f"{files}/forest.joblib", "--trust", "--data", f"{files}/data.csv", *BUDGET)
+
+
+Capture = pytest.CaptureFixture[str]
+
+
+def refused(capsys: Capture, *arguments: str) -> str:
+    """The sentence with which the command refuses."""
+    assert cli.main(arguments) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("eagle: ")
+    assert err.count("\n") == 1
+    return err
+
+
+def as_json(capsys: Capture, *arguments: str) -> Any:
+    assert cli.main([*arguments, "--format", "json"]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    return json.loads(out)
+
+
+def explained(capsys: Capture, *arguments: str) -> Explanation:
+    return Explanation.from_dict(as_json(capsys, *arguments))
+
+
+# -- explain -----------------------------------------------------------------------------------
+
+
+class Touch:
+    """A pickle that leaves a trace where it is loaded."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Path.touch, (self.path,))
+
+
+@pytest.mark.parametrize("suffix", [".joblib", ".pkl", ".pickle"])
+def test_no_code_of_a_pickle_runs_without_trust(
+    suffix: str, files: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    model, trace = tmp_path / f"model{suffix}", tmp_path / "trace"
+    joblib.dump(Touch(trace), model)
+    command = ("explain", str(model), "--data", f"{files}/data.csv", "--row", "0")
+    sentence = refused(capsys, *command)
+    assert "code" in sentence
+    assert "--trust" in sentence
+    assert not trace.exists()
+    refused(capsys, *command, "--trust")  # None is not a model, but now it was loaded
+    assert trace.exists()
+
+
+def test_it_says_what_python_says(files: Path, forest: tuple[str, ...], capsys: Capture) -> None:
+    table = cli.read_table(files / "data.csv")
+    model = joblib.load(files / "forest.joblib")
+    wanted = Explainer(model, table, budget=60, random_state=3).explain(table.iloc[[7]])
+    found = explained(capsys, *forest, "--row", "7", "--seed", "3")
+    assert found.names == tuple(NUMBERS)
+    np.testing.assert_array_equal(found.scores, wanted.scores)
+    np.testing.assert_array_equal(found.interval(), wanted.interval())
+    assert found.target == wanted.target
+
+
+@pytest.mark.parametrize("kind", ["csv.gz", "parquet"])
+def test_csv_and_parquet_are_one(
+    kind: str, files: Path, forest: tuple[str, ...], capsys: Capture
+) -> None:
+    other = [a.replace("data.csv", f"data.{kind}") for a in forest]
+    one = explained(capsys, *forest, "--row", "7")
+    two = explained(capsys, *other, "--row", "7")
+    np.testing.assert_array_equal(one.scores, two.scores)
+
+
+def test_a_pipeline_over_text_columns(files: Path, capsys: Capture) -> None:
+    found = explained(
+        capsys, "explain", f"{files}/mixed.pkl", "--trust", "--data", f"{files}/data.csv",
+        "--row", "5", "--freeze", "height", "--categories", "age", *BUDGET,
+    )  # fmt: skip
+    row = people().iloc[5]
+    assert found.names == ("age", "income", "job")
+    assert found.conditions[0] == f"age = {row['age']}"
+    assert found.conditions[2] == f"job = {row['job']}"
+    assert found.outputs == (0, 1, 2)
+
+
+def test_classes_are_named_by_their_text(forest: tuple[str, ...], capsys: Capture) -> None:
+    two = explained(capsys, *forest, "--row", "7", "--target", "2")
+    assert two.target == 2
+    np.testing.assert_array_equal(two.scores, two.about(2).scores)
+    against = explained(capsys, *forest, "--row", "7", "--target", "2", "--against", "0")
+    assert against.target == (2, 0)
+    np.testing.assert_allclose(against.scores, two.scores - two.about(0).scores, atol=1e-12)
+    named = explained(
+        capsys, *forest, "--row", "7", "--outputs", "a", "b", "c", "--target", "c"
+    )  # fmt: skip
+    np.testing.assert_array_equal(named.scores, two.scores)
+
+
+def test_against_alone_is_against_the_prediction(forest: tuple[str, ...], capsys: Capture) -> None:
+    predicted = explained(capsys, *forest, "--row", "7").target
+    other = next(c for c in (0, 1, 2) if c != predicted)
+    found = explained(capsys, *forest, "--row", "7", "--against", str(other))
+    assert found.target == (predicted, other)
+    assert "already" in refused(capsys, *forest, "--row", "7", "--against", str(predicted))
+
+
+def test_options_reach_the_explainer(forest: tuple[str, ...], capsys: Capture) -> None:
+    paper = explained(
+        capsys, *forest, "--row", "7", "--view", "continuous", "--method", "eagle-paper"
+    )  # fmt: skip
+    assert paper.method == eagle.methods.EAGLE_PAPER.name
+    assert paper.evidence.features[0].tolist() == [0, 0, 0]
+    assert paper.bill.rows <= 60
+
+
+def test_onnx_needs_no_trust_and_agrees_with_the_function(files: Path, capsys: Capture) -> None:
+    found = explained(
+        capsys, "explain", f"{files}/softmax.onnx", "--data", f"{files}/data.parquet",
+        "--drop", "label", "job", "--row", "7", "--target", "1", *BUDGET,
+    )  # fmt: skip
+    table = people()[NUMBERS]
+    wanted = Explainer(softmax, table, budget=60).explain(table.iloc[[7]], 1)
+    np.testing.assert_allclose(found.scores, wanted.scores, atol=1e-5)
+    assert found.task == "classification"
+
+
+def test_many_rows(files: Path, forest: tuple[str, ...], tmp_path: Path, capsys: Capture) -> None:
+    rows = tmp_path / "rows.csv"
+    people().iloc[[4, 9]].to_csv(rows, index=False)
+    several = as_json(capsys, *forest, "--rows", str(rows))
+    everything = as_json(capsys, *forest, "--all")
+    assert len(several) == 2
+    assert len(everything) == 120
+    for a, b in zip(several, (everything[4], everything[9]), strict=True):
+        assert a["features"] == b["features"]
+
+
+def test_plain_text_by_default(forest: tuple[str, ...], capsys: Capture) -> None:
+    assert cli.main([*forest, "--row", "7"]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    assert out.startswith("Why ")
+    assert "95% interval" in out
+    assert "\x1b" not in out
+
+
+def test_colours_on_a_terminal(
+    forest: tuple[str, ...],
+    files: Path,
+    tmp_path: Path,
+    capsys: Capture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rows = tmp_path / "rows.csv"
+    people().iloc[[4, 9]].to_csv(rows, index=False)
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    assert cli.main([*forest, "--rows", str(rows)]) == 0
+    out = capsys.readouterr().out
+    assert "\x1b[" in out
+    assert "Row 1" in out
+    monkeypatch.setitem(sys.modules, "rich", None)
+    assert cli.main([*forest, "--row", "4"]) == 0
+    assert "\x1b[" not in capsys.readouterr().out
+
+
+def test_files_by_their_ending(forest: tuple[str, ...], tmp_path: Path, capsys: Capture) -> None:
+    out = tmp_path / "a.json"
+    assert cli.main([*forest, "--row", "7", "--out", str(out)]) == 0
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert str(out) in said.err
+    assert Explanation.load(out).names == tuple(NUMBERS)
+    text = tmp_path / "a.txt"
+    assert cli.main([*forest, "--row", "7", "--out", str(text), "--quiet"]) == 0
+    assert capsys.readouterr().err == ""
+    assert text.read_text(encoding="utf-8").startswith("Why ")
+
+
+def test_parquet_is_one_tidy_table(files: Path, tmp_path: Path, capsys: Capture) -> None:
+    out = tmp_path / "all.parquet"
+    command = ("explain", f"{files}/mixed.pkl", "--trust", "--data", f"{files}/data.csv", "--all")
+    assert cli.main([*command, *BUDGET, "--out", str(out)]) == 0
+    found = pd.read_parquet(out)
+    assert len(found) == 120 * 4
+    assert list(found.columns[:2]) == ["row", "feature"]
+    assert found["row"].unique().tolist() == list(range(120))
+    fifth = found[found["row"] == 5].set_index("feature")
+    assert fifth.loc["job", "value"] == people().loc[5, "job"]
+    capsys.readouterr()
+    one = explained(capsys, *command[:-1], "--row", "5", *BUDGET)
+    np.testing.assert_array_equal(fifth["score"], one.scores)
+
+
+def test_png(forest: tuple[str, ...], files: Path, tmp_path: Path, capsys: Capture) -> None:
+    magic = b"\x89PNG\r\n\x1a\n"
+    one = tmp_path / "one.png"
+    assert cli.main([*forest, "--row", "7", "--out", str(one)]) == 0
+    assert one.read_bytes().startswith(magic)
+    rows, folder = tmp_path / "rows.csv", tmp_path / "pictures"
+    people().iloc[[4, 9]].to_csv(rows, index=False)
+    command = [*forest, "--rows", str(rows), "--format", "png", "--out"]
+    assert cli.main([*command, str(folder)]) == 0
+    pictures = sorted(folder.iterdir())
+    assert [p.name for p in pictures] == ["row-0.png", "row-1.png"]
+    assert all(p.read_bytes().startswith(magic) for p in pictures)
+    capsys.readouterr()
+    assert "folder" in refused(capsys, *command, str(one))
+
+
+# -- plan and fit ------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def planned(files: Path, tmp_path: Path, capsys: Capture) -> tuple[Path, Path]:
+    """The rows and the plan for row 7, written by the command."""
+    rows = tmp_path / "ask.v2.csv"
+    command = ("plan", "--data", f"{files}/data.csv", "--drop", "label", "job", "--row", "7")
+    assert cli.main([*command, "--out", str(rows), *BUDGET]) == 0
+    plan = tmp_path / "ask.v2.plan.json"
+    out = capsys.readouterr().out
+    assert out.startswith(f"{len(pd.read_csv(rows))} rows")
+    assert str(plan) in out
+    return rows, plan
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_plan_and_fit_are_explain(
+    kind: str, files: Path, forest: tuple[str, ...], tmp_path: Path, capsys: Capture
+) -> None:
+    rows, plan, answers = (tmp_path / n for n in (f"r.{kind}", "p.json", f"a.{kind}"))
+    command = ("plan", "--data", f"{files}/data.csv", "--drop", "label", "job", "--row", "7")
+    assert cli.main([*command, *BUDGET, "--out", str(rows), "--plan", str(plan), "--quiet"]) == 0
+    assert capsys.readouterr().out == ""
+    model = joblib.load(files / "forest.joblib")
+    table = pd.DataFrame(model.predict_proba(cli.read_table(rows)), columns=list("abc"))
+    cli.write_table(table, answers)
+    found = explained(capsys, "fit", str(plan), str(answers), "--target", "c", "--against", "a")
+    wanted = explained(capsys, *forest, "--row", "7", "--target", "2", "--against", "0")
+    np.testing.assert_array_equal(found.scores, wanted.scores)
+    np.testing.assert_array_equal(found.interval(), wanted.interval())
+    assert found.conditions == wanted.conditions
+    assert found.target == ("c", "a")
+
+
+def test_answers_are_matched_by_their_names(files: Path, tmp_path: Path, capsys: Capture) -> None:
+    rows, plan = tmp_path / "r.parquet", tmp_path / "r.plan.json"
+    command = ("plan", "--data", f"{files}/data.csv", "--drop", "label", "--row", "7", *BUDGET)
+    assert cli.main([*command, "--out", str(rows), "--outputs", "no", "yes"]) == 0
+    capsys.readouterr()
+    n = len(pd.read_parquet(rows))
+    yes = np.linspace(0.9, 0.1, n)
+    scores = []
+    for k, table in enumerate(({"no": 1 - yes, "yes": yes}, {"yes": yes, "no": 1 - yes},
+                               {"p": 1 - yes, "q": yes}, {"p": yes})):  # fmt: skip
+        answers = tmp_path / f"{k}.parquet"
+        pd.DataFrame(table).to_parquet(answers)
+        found = explained(capsys, "fit", str(plan), str(answers))
+        assert found.target == "yes"
+        scores.append(found.scores)
+    np.testing.assert_array_equal(scores, [scores[0]] * 4)
+
+
+def test_one_column_of_answers_is_a_regression(
+    planned: tuple[Path, Path], tmp_path: Path, capsys: Capture
+) -> None:
+    rows, plan = planned
+    answers = tmp_path / "answers.csv"
+    pd.read_csv(rows)[["income"]].to_csv(answers, index=False)
+    found = explained(capsys, "fit", str(plan), str(answers))
+    assert found.task == "regression"
+    assert found.top(1) == ["income"]
+
+
+def test_answers_that_do_not_fit(
+    planned: tuple[Path, Path], files: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    rows, plan = planned
+    short, index, text = (tmp_path / f"{n}.csv" for n in ("short", "index", "text"))
+    asked = pd.read_csv(rows)
+    asked[["age"]].iloc[:-1].to_csv(short, index=False)
+    asked[["age"]].to_csv(index)
+    pd.DataFrame({"a": ["yes"] * len(asked)}).to_csv(text, index=False)
+    sentence = refused(capsys, "fit", str(plan), str(short))
+    assert str(len(asked)) in sentence
+    assert str(len(asked) - 1) in sentence
+    assert "index" in refused(capsys, "fit", str(plan), str(index))
+    assert "numbers" in refused(capsys, "fit", str(plan), str(text))
+    assert "not a plan" in refused(capsys, "fit", f"{files}/data.parquet", str(short))
+    assert "no file" in refused(capsys, "fit", f"{files}/nix.json", str(short))
+
+
+# -- demo and doctor ---------------------------------------------------------------------------
+
+
+def test_demo(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(["demo"]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    assert "Why malignant?" in out or "Why benign?" in out
+    assert "95% interval" in out
+    assert out.rstrip().endswith(str(tmp_path / "eagle-demo.png"))
+    assert (tmp_path / "eagle-demo.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_healthy_doctor(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    known = cli.metadata.version
+
+    def version(name: str) -> str:
+        if name == "shap":
+            raise cli.metadata.PackageNotFoundError(name)
+        return known(name)
+
+    monkeypatch.setattr(cli.metadata, "version", version)
+    assert cli.main(["doctor"]) == 0
+    out = capsys.readouterr().out
+    assert f"eagle {eagle.__version__}" in out
+    assert f"numpy {np.__version__}" in out
+    assert "shap not installed: pip install 'eagle-xai[shap]'" in out
+    assert "\nWell: " in out
+
+
+def test_an_ill_doctor(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: Any, **__: Any) -> Any:
+        raise ArithmeticError("two and two")
+
+    monkeypatch.setattr(cli, "Explainer", broken)
+    assert cli.main(["doctor"]) == 1
+    assert "Not well: " in capsys.readouterr().out
+
+
+# -- what is refused ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--row", "120"), "rows 0 to 119"),
+        (("--row", "-1"), "rows 0 to 119"),
+        (("--row", "0", "--drop", "nix"), "--drop names the column 'nix'"),
+        (("--row", "0", "--freeze", "nix"), "--freeze names the column 'nix'"),
+        (("--row", "0", "--drop", "age"), "lacks: 'age'"),
+        (("--row", "0", "--target", "7"), "no output '7'; it has 0, 1, 2"),
+        (("--row", "0", "--budget", "0"), "budget"),
+        (("--row", "0", "--format", "png"), "needs --out"),
+        (("--row", "0", "--format", "parquet"), "needs --out"),
+        (("--row", "0", "--out", "/nix/a.json"), "no folder /nix"),
+        (("--rows", "nix.csv"), "no file nix.csv"),
+        (("--rows", "nix.xlsx"), "no file nix.xlsx"),
+    ],
+)
+def test_refusals(
+    arguments: tuple[str, ...], said: str, forest: tuple[str, ...], capsys: Capture
+) -> None:
+    assert said in refused(capsys, *forest, *arguments)
+
+
+@pytest.mark.parametrize("name", ["bad.csv", "bad.csv.gz", "bad.parquet", "bad.xlsx", "empty.csv"])
+def test_data_that_cannot_be_read(name: str, files: Path, tmp_path: Path, capsys: Capture) -> None:
+    data = tmp_path / name
+    data.write_bytes(b"" if name == "empty.csv" else b"\x80\x04 not a table \xff")
+    command = ("explain", f"{files}/softmax.onnx", "--data", str(data), "--row", "0")
+    assert name in refused(capsys, *command)
+
+
+@pytest.mark.parametrize("name", ["bad.joblib", "bad.pkl", "bad.onnx", "bad.h5", "folder"])
+def test_models_that_cannot_be_read(
+    name: str, files: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    model = tmp_path / name
+    if name == "folder":
+        model.mkdir()
+    else:
+        model.write_bytes(b"\x80\x04 not a model \xff")
+    command = ("explain", str(model), "--trust", "--data", f"{files}/data.csv", "--row", "0")
+    assert name in refused(capsys, *command)
+
+
+def test_what_cannot_be_written(forest: tuple[str, ...], tmp_path: Path, capsys: Capture) -> None:
+    sentence = refused(capsys, *forest, "--row", "7", "--out", str(tmp_path))
+    assert str(tmp_path) in sentence
+
+
+@pytest.mark.parametrize(
+    ("module", "arguments"),
+    [
+        ("pandas", ("--row", "7")),
+        ("joblib", ("--row", "7")),
+        ("matplotlib", ("--row", "7", "--out", "a.png")),
+        ("pyarrow", ("--row", "7", "--out", "a.parquet")),
+    ],
+)
+def test_a_missing_package_is_named_with_its_extra(
+    module: str,
+    arguments: tuple[str, ...],
+    forest: tuple[str, ...],
+    capsys: Capture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, module, None)
+    sentence = refused(capsys, *forest, *arguments)
+    assert f"'{module}'" in sentence
+    assert "eagle-xai[cli]" in sentence
+
+
+def test_a_model_that_needs_a_package(files: Path, tmp_path: Path, capsys: Capture) -> None:
+    model = tmp_path / "model.pkl"
+    model.write_bytes(b"cnix_da\nModel\n.")
+    command = ("explain", str(model), "--trust", "--data", f"{files}/data.csv", "--row", "0")
+    assert "'nix_da', which is not installed" in refused(capsys, *command)
+
+
+def test_interrupted(forest: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(*_: Any) -> Any:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli, "read_table", stop)
+    assert cli.main([*forest, "--row", "7"]) == 130
+
+
+@pytest.mark.parametrize("command", ["explain", "plan", "fit", "demo", "doctor"])
+def test_help_has_an_example(command: str, capsys: Capture) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        cli.main([command, "--help"])
+    assert stopped.value.code == 0
+    assert f"example: eagle {command}" in capsys.readouterr().out
+
+
+# -- as a process ------------------------------------------------------------------------------
+
+
+def test_the_installed_command_and_a_reader_that_leaves() -> None:
+    said = subprocess.run([EAGLE, "--version"], capture_output=True, text=True, check=True)
+    assert said.stdout == f"eagle {eagle.__version__}\n"
+    with subprocess.Popen([EAGLE, "doctor"], stdout=-1, stderr=-1) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 141
+
+
+def test_a_bare_install_starts() -> None:
+    heavy = (
+        "pandas",
+        "pyarrow",
+        "rich",
+        "joblib",
+        "sklearn",
+        "matplotlib",
+        "onnxruntime",
+        "narwhals",
+    )
+    code = (
+        f"import sys\nfor m in {heavy}: sys.modules[m] = None\n"
+        "from eagle.cli import main\nsys.exit(main(sys.argv[1:]))"
+    )
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-c", code, *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    assert run("doctor").returncode == 0
+    lacking = run("demo")
+    assert lacking.returncode == 2
+    assert lacking.stderr.startswith("eagle: ")
+    assert "eagle-xai[cli]" in lacking.stderr
+    assert "Traceback" not in lacking.stderr
