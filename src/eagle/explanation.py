@@ -203,15 +203,15 @@ class Explanation:
         In the continuous view a contribution is the slope times the distance from the
         background's mean.
         """
-        try:
-            import shap
-        except ImportError:
-            raise MissingExtraError("to_shap", "shap", "shap") from None
         if not np.isfinite(self.contrast).all():
             raise InputError(
                 "contributions need a background to start from, and this explanation was made "
                 "from scales alone: read the scores as slopes instead"
             )
+        try:
+            import shap
+        except ImportError:
+            raise MissingExtraError("to_shap", "shap", "shap") from None
         values = self.scores * self.contrast
         bounds = np.sort(self.interval(level) * self.contrast[:, None], axis=1)
         return shap.Explanation(

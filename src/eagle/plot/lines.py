@@ -88,7 +88,7 @@ def _labels(p: Page, x: float, ends: Array, labels: Sequence[str]) -> None:
     place = 72 * p.height * (ends - bottom) / (top - bottom)
     lines = 1.35 * max(label.count("\n") + 1 for label in labels)
     # The layout of a figure that is not ours may yet take some of the height.
-    lines *= 1.0 if p.own else 1.25
+    lines *= 1.25 if p.own is None else 1.0
     apart = spread(place, lines * FontProperties(size="small").get_size_in_points())
     for i, label in enumerate(labels):
         p.ax.annotate(

@@ -34,8 +34,11 @@ COLOURS: Final = (UP, DOWN, "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 """Okabe and Ito's palette without its yellow, which white paper swallows; the style's own ink,
 black on white, is the seventh."""
 
-SOFT: Final = 0.65
-"""The opacity of what should stand back: notes, and the lines that only guide the eye."""
+NARROW: Final = 20
+"""No line is folded to fewer characters, however small the axes."""
+
+SOFT: Final = 0.7
+"""The opacity of text that should stand back."""
 
 LITERAL: Final[dict[str, Any]] = {"parse_math": False, "usetex": False}
 """Text shown as it is: a `$` in the name of a column is not mathematics."""
@@ -104,7 +107,7 @@ class Page:
         below = ("axes fraction", self.ax.xaxis.label)
         text = self.ax.annotate(
             "", (0, 0), xytext=(0, -6), xycoords=below, textcoords="offset points", va="top",
-            fontsize="small", alpha=0.8, linespacing=1.35, annotation_clip=False, **LITERAL,
+            fontsize="small", alpha=SOFT, linespacing=1.35, annotation_clip=False, **LITERAL,
         )  # fmt: skip
         fold(text, "\n".join(short(line, 400) for line in lines), self.width)
 
@@ -156,16 +159,19 @@ def tall(labels: Sequence[str], row: float, more: int) -> float:
 
 
 def fold(artist: Text, text: str, inches: float) -> None:
-    """Give the artist a text, broken into lines of about that length, or a little less."""
-    lines = []
+    """Give the artist a text, broken into lines that are no longer than this."""
+    figure = artist.get_figure()
+    assert figure is not None
+    folded = []
     for line in text.split("\n"):
         artist.set_text(line)
-        box, figure = artist.get_window_extent(), artist.get_figure()
-        assert figure is not None
-        length = box.width / figure.dpi
-        fits = len(line) if length <= inches else int(len(line) * inches / length)
-        lines += textwrap.wrap(line, max(fits, 20)) or [""]
-    artist.set_text("\n".join(lines))
+        size, parts = len(line), [line]
+        while size > NARROW and (length := artist.get_window_extent().width / figure.dpi) > inches:
+            size = max(NARROW, min(size - 1, int(size * inches / length)))
+            parts = textwrap.wrap(line, size)
+            artist.set_text("\n".join(parts))
+        folded += parts
+    artist.set_text("\n".join(folded))
 
 
 def one(explanation: Any, what: str) -> Explanation:

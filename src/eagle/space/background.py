@@ -271,7 +271,7 @@ class Background:
         never moved; `bounds` gives (low, high) of numbers, None for open; `scales` the step
         of a number in the continuous view, where the standard deviation is not wanted.
         """
-        table = data if isinstance(data, Frame) else frame(data, names)
+        table = frame(data, names)
         if not len(table):
             raise InputError("the background has no rows")
         bounds, scales = dict(bounds or {}), dict(scales or {})
@@ -439,7 +439,7 @@ class Background:
                 f"x has {len(rows.names)} columns, but the background has {len(template.names)}"
             )
         if template.conforms(rows):
-            return rows
+            return template.wrap(rows.native)
         return template.adopt([rows.objects(j) for j in range(len(rows.names))])
 
     def to_dict(self) -> dict[str, Any]:

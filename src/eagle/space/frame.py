@@ -161,6 +161,10 @@ class Frame(ABC):
         """
 
     @abstractmethod
+    def wrap(self, native: Any) -> Frame:
+        """Another native table of this very kind, with these names and dtypes."""
+
+    @abstractmethod
     def template(self) -> Frame:
         """This table without its rows."""
 
@@ -172,7 +176,8 @@ class Frame(ABC):
         """Whether both have the same kind, names and dtypes."""
         return (
             type(self) is type(other)
-            and self.names == other.names
+            and (self.names == other.names or not (self.named and other.named))
+            and len(self.names) == len(other.names)
             and all(self.dtype(j) == other.dtype(j) for j in range(len(self.names)))
         )
 
@@ -228,11 +233,11 @@ class ArrayFrame(Frame):
             holes = [hole(array[:, j]) if mixed else np.nan for j in range(array.shape[1])]
         self.holes = list(holes)
 
-    def _like(self, array: NDArray[Any]) -> ArrayFrame:
-        return ArrayFrame(array, self.names if self.named else None, self.holes)
+    def wrap(self, native: NDArray[Any]) -> ArrayFrame:
+        return ArrayFrame(native, self.names if self.named else None, self.holes)
 
     def template(self) -> ArrayFrame:
-        return self._like(self._array[:0].copy())
+        return self.wrap(self._array[:0].copy())
 
     @property
     def native(self) -> NDArray[Any]:
@@ -271,7 +276,7 @@ class ArrayFrame(Frame):
         levels: Mapping[int, tuple[Any, ...]],
     ) -> Frame:
         if self._array.dtype.kind == "f" and not levels and len(columns) == len(self.names):
-            return self._like(values.astype(self._array.dtype, copy=False))
+            return self.wrap(values.astype(self._array.dtype, copy=False))
         return super().build(index, columns, values, levels)
 
     def write(self, index: NDArray[np.intp], columns: Mapping[int, Values]) -> ArrayFrame:
@@ -284,7 +289,7 @@ class ArrayFrame(Frame):
                 out[:, j] = values.objects(self.holes[j])
             else:
                 out[:, j] = np.rint(values) if out.dtype.kind in "iu" else values
-        return self._like(out)
+        return self.wrap(out)
 
     def select(self, columns: Sequence[int]) -> ArrayFrame:
         names = [self.names[j] for j in columns] if self.named else None
@@ -309,7 +314,7 @@ class ArrayFrame(Frame):
             else:
                 for j, marker in enumerate(self.holes):
                     out[[is_missing(v) for v in out[:, j]], j] = marker
-        return self._like(out)
+        return self.wrap(out)
 
 
 @final
@@ -333,13 +338,11 @@ class SparseFrame(Frame):
     def __len__(self) -> int:
         return int(self._matrix.shape[0])
 
-    def template(self) -> SparseFrame:
-        empty = self._like((0, len(self.names)), dtype=self._matrix.dtype)
-        return SparseFrame(empty, self._names)
+    def wrap(self, native: Any) -> SparseFrame:
+        return SparseFrame(native, self.names if self.named else None)
 
-    @property
-    def _names(self) -> list[Hashable] | None:
-        return self.names if self.named else None
+    def template(self) -> SparseFrame:
+        return self.wrap(self._like((0, len(self.names)), dtype=self._matrix.dtype))
 
     def dtype(self, j: int) -> Any:
         return self._matrix.dtype
@@ -358,7 +361,7 @@ class SparseFrame(Frame):
     def write(self, index: NDArray[np.intp], columns: Mapping[int, Values]) -> SparseFrame:
         dense = ArrayFrame(self._matrix.tocsr()[index].toarray())
         built = dense.write(np.arange(len(index)), columns)
-        return SparseFrame(self._like(built.native), self._names)
+        return self.wrap(self._like(built.native))
 
     def select(self, columns: Sequence[int]) -> SparseFrame:
         chosen = self._like(self._columns[:, list(columns)])
@@ -366,7 +369,7 @@ class SparseFrame(Frame):
 
     def adopt(self, columns: Sequence[Objects]) -> SparseFrame:
         dense = ArrayFrame(np.empty((0, len(self.names)), self._matrix.dtype), self.names)
-        return SparseFrame(self._like(dense.adopt(columns).native), self._names)
+        return self.wrap(self._like(dense.adopt(columns).native))
 
 
 @final
@@ -383,8 +386,11 @@ class PandasFrame(Frame):
             ]
         self.holes = list(holes)
 
+    def wrap(self, native: pd.DataFrame) -> PandasFrame:
+        return PandasFrame(native, self.holes)
+
     def template(self) -> PandasFrame:
-        return PandasFrame(self._table.iloc[:0].copy(), self.holes)
+        return self.wrap(self._table.iloc[:0].copy())
 
     @property
     def native(self) -> pd.DataFrame:
@@ -435,16 +441,18 @@ class PandasFrame(Frame):
             for j, values in columns.items():
                 block[:, j] = values
             table = pd.DataFrame(block, columns=self._table.columns)
-            return PandasFrame(table, self.holes)
+            return self.wrap(table)
         data: dict[int, Any] = {}
         for j in range(len(self.names)):
             if j in columns:
                 data[j] = self._write(columns[j], j, self.dtype(j))
             else:
                 data[j] = self._table.iloc[:, j].array.take(index)
+            # As a series of its dtype: pandas would guess one for bare objects.
+            data[j] = pd.Series(data[j], dtype=self.dtype(j))
         table = pd.DataFrame(data, index=pd.RangeIndex(len(index)))
         table.columns = self._table.columns
-        return PandasFrame(table, self.holes)
+        return self.wrap(table)
 
     def _write(self, values: Values, j: int, dtype: Any) -> Any:
         import pandas as pd
@@ -474,10 +482,11 @@ class PandasFrame(Frame):
 
         data: dict[int, Any] = {}
         for j, objects in enumerate(columns):
-            data[j] = self._adopt(objects, j, self.dtype(j))
+            column = self._adopt(objects, j, self.dtype(j))
+            data[j] = pd.Series(column, dtype=column.dtype)
         table = pd.DataFrame(data)
         table.columns = self._table.columns
-        return PandasFrame(table, self.holes)
+        return self.wrap(table)
 
     def _adopt(self, objects: Objects, j: int, dtype: Any) -> Any:
         import pandas as pd
@@ -527,8 +536,11 @@ class NarwhalsFrame(Frame):
     def __len__(self) -> int:
         return len(self._table)
 
+    def wrap(self, native: Any) -> NarwhalsFrame:
+        return NarwhalsFrame(native)
+
     def template(self) -> NarwhalsFrame:
-        return NarwhalsFrame(self._table.head(0).to_native())
+        return self.wrap(self._table.head(0).to_native())
 
     def dtype(self, j: int) -> Any:
         return self._table.schema[self.names[j]]
@@ -612,7 +624,7 @@ def narwhals() -> Any:
 
 def frame(table: Any, names: Sequence[Hashable] | None = None) -> Frame:
     """Any table, or any single row, as a frame. The table is read, never changed."""
-    found = _frame(table, names)
+    found = table if isinstance(table, Frame) else _frame(table, names)
     if len(set(found.names)) < len(found.names):
         twice = sorted({str(n) for n in found.names if found.names.count(n) > 1})
         raise InputError(f"column names must differ from one another: {', '.join(twice)}")
