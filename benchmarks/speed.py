@@ -29,7 +29,7 @@ import eagle
 from eagle.design.greedy import Greedy
 from eagle.kernel import Exponential
 from eagle.space.background import Background
-from eagle.space.tabular import Table
+from eagle.space.tabular import Table, TableSpace
 
 ROWS = 5000
 BUDGET = 500
@@ -152,13 +152,13 @@ def growth(quick: bool) -> None:
         X = np.random.default_rng(0).normal(size=(1000, d))
         background = Background.of(X)
         space = Table(background, background.adopt(X[:1])).space(0)
-        found = [
-            min(
-                seconds(lambda n=n: design.plan([space], kernel, n, np.random.default_rng(0)))
-                for _ in range(3)
-            )
-            for n in budgets
-        ]
+        found = []
+        for n in budgets:
+
+            def plan(n: int = n, space: TableSpace = space) -> Any:
+                return design.plan([space], kernel, n, np.random.default_rng(0))
+
+            found.append(min(seconds(plan) for _ in range(3)))
         print(f"  d = {d:<24}" + "".join(f"{s:9.4f}" for s in found))
 
 

@@ -246,7 +246,11 @@ def draw(found: dict[int, Explanation], out: Path, many: bool) -> None:
 
 
 def explainer(model: Any, data: Any, arguments: Namespace) -> Explainer:
-    outputs = arguments.outputs or (model.classes_ if isinstance(model, onnx.OnnxModel) else None)
+    outputs = arguments.outputs
+    if isinstance(model, onnx.OnnxModel) and outputs is None:
+        if model.classes_ is None:
+            model(data.iloc[:1])  # its first answer may name the classes
+        outputs = model.classes_
     return Explainer(
         model, data, view=arguments.view, method=METHODS[arguments.method],
         budget=arguments.budget, random_state=arguments.seed, task=arguments.task,

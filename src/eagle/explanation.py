@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 SCHEMA = 1
 LEVEL = 0.95
-POOR_FIT = 0.5
+POOR_FIT = 1 / 3
 
 Target: TypeAlias = Any
 """An output's name, or a pair of them: the first against the second."""

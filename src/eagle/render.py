@@ -69,7 +69,7 @@ def text(sheet: Sheet) -> str:
     wide = max([len(x) for x in labels] + [7])
     head = f"{100 * sheet.level:g}% interval"
     lines = [short(sheet.title, 200), ""]
-    lines.append(f"{'feature':<{wide}}  {'score':>10}  {head:^24}  {'sign':>7}")
+    lines.append(f"{'feature':<{wide}}  {'score':>10}  {head:^24}  {'P(sign)':>7}")
     for label, bar in zip(labels, bars, strict=True):
         interval = f"[{number(bar.low):>10}, {number(bar.high):>10}]"
         lines.append(
@@ -92,7 +92,7 @@ def rich(sheet: Sheet) -> Group:
     table.add_column("feature")
     table.add_column("score", justify="right")
     table.add_column(f"{100 * sheet.level:g}% interval", justify="center")
-    table.add_column("sign", justify="right")
+    table.add_column("P(sign)", justify="right")
     for bar in sheet.bars[:SHOWN]:
         clear = bar.low > 0 or bar.high < 0
         style = (UP if bar.score > 0 else DOWN) if clear else "dim"
@@ -114,14 +114,14 @@ def rich(sheet: Sheet) -> Group:
 
 STYLE = """
 .eagle{--up:#0072B2;--down:#D55E00;--line:#8884;--soft:#666;color:inherit;
-font:13px/1.45 system-ui,sans-serif;max-width:56em}
+font:13px/1.45 system-ui,sans-serif;max-width:64em}
 @media(prefers-color-scheme:dark){.eagle{--up:#56B4E9;--down:#E69F00;--soft:#aaa}}
-.eagle table{border-collapse:collapse;width:100%;margin:.4em 0;background:none}
+.eagle table{border-collapse:collapse;width:100%;margin:.4em 0;background:none;font:inherit}
 .eagle th,.eagle td{padding:.15em .6em;text-align:right;border:0;
 border-bottom:1px solid var(--line);background:none;white-space:nowrap;
 font-variant-numeric:tabular-nums}
-.eagle th:first-child,.eagle td:first-child{text-align:left;white-space:normal}
-.eagle .plot{width:34%;min-width:9em}.eagle svg{display:block;width:100%;height:1.3em}
+.eagle th:first-child,.eagle td:first-child{text-align:left}
+.eagle .plot{width:30%;min-width:8em}.eagle svg{display:block;width:100%;height:1.3em}
 .eagle .title{font-weight:600}.eagle .fact{color:var(--soft);font-size:12px}
 .eagle .warn{border-left:3px solid var(--down);padding-left:.6em;margin:.4em 0}
 """
@@ -149,7 +149,7 @@ def html(sheet: Sheet) -> str:
             'stroke-width="1.6"/></svg>'
         )
         rows.append(
-            f"<tr><td>{escape(short(b.label, 60))}</td><td>{number(b.score)}</td>"
+            f"<tr><td>{escape(short(b.label, 48))}</td><td>{number(b.score)}</td>"
             f'<td class="plot">{picture}</td>'
             f"<td>{number(b.low)} … {number(b.high)}</td><td>{sureness(b.sure)}</td></tr>"
         )
@@ -158,7 +158,7 @@ def html(sheet: Sheet) -> str:
         f'<div class="eagle"><style>{STYLE}</style>'
         f'<div class="title">{escape(short(sheet.title, 200))}</div>'
         "<table><thead><tr><th>feature</th><th>score</th><th></th>"
-        f"<th>{100 * sheet.level:g}% interval</th><th>sign</th></tr></thead>"
+        f"<th>{100 * sheet.level:g}% interval</th><th>P(sign)</th></tr></thead>"
         f"<tbody>{''.join(rows)}</tbody></table>"
         + (f'<div class="fact">{more}</div>' if more else "")
         + "".join(f'<div class="warn">{escape(short(w, 400))}</div>' for w in sheet.warnings)

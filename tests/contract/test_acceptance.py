@@ -171,7 +171,7 @@ def test_nan_in_the_data(binary: Any) -> None:
     X[3, 1] = np.nan
     model = HistGradientBoostingClassifier(max_iter=8).fit(X, y)
     for view in ("binned", "continuous"):
-        explainer = eagle.Explainer(model, X, view=view, budget=BUDGET)  # type: ignore[arg-type]
+        explainer = eagle.Explainer(model, X, view=view, budget=BUDGET)
         check(explainer.explain(X[1]), 6)
         e = explainer.explain(X[3])
         check(e, 6)
@@ -258,7 +258,9 @@ def test_pickled_explainer_of_a_picklable_model(pipeline: Any, customers: Any) -
     table, _ = customers
     explainer = eagle.Explainer(pipeline, table, budget=BUDGET)
     again = pickle.loads(pickle.dumps(explainer))
-    assert np.array_equal(again.explain(table.iloc[5]).scores, explainer.explain(table.iloc[5]).scores)
+    assert np.array_equal(
+        again.explain(table.iloc[5]).scores, explainer.explain(table.iloc[5]).scores
+    )
 
 
 def test_to_a_frame_and_back_from_a_file(pipeline: Any, customers: Any, tmp_path: Any) -> None:

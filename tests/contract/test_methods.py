@@ -79,8 +79,10 @@ def test_no_row_is_asked_twice(case: Case, method: Method) -> None:
     model = Recorder(case.model)
     explainer(case, method, model, budget=200).explain(case.row(3))
     asked = model.asked[0]
-    table = asked if isinstance(asked, pd.DataFrame) else pd.DataFrame(
-        asked.toarray() if sparse.issparse(asked) else asked
+    table = (
+        asked
+        if isinstance(asked, pd.DataFrame)
+        else pd.DataFrame(asked.toarray() if sparse.issparse(asked) else asked)
     )
     assert not table.duplicated().any()
 

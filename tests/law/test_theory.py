@@ -83,7 +83,9 @@ def test_entropy_is_scipys(df: float, d: int, seed: int) -> None:
     root = np.random.default_rng(seed).normal(size=(d, d)) + 2 * np.eye(d)
     scale = root @ root.T
     logdet = float(np.linalg.slogdet(scale)[1])
-    assert np.isclose(theory.entropy(df, logdet, d), multivariate_t(np.zeros(d), scale, df).entropy())
+    assert np.isclose(
+        theory.entropy(df, logdet, d), multivariate_t(np.zeros(d), scale, df).entropy()
+    )
 
 
 def test_expected_information_gain_by_simulation() -> None:

@@ -176,7 +176,10 @@ def test_joint_intervals_hold_all_at_once(level: float, d: int) -> None:
 
 def test_draws_and_top_probabilities() -> None:
     t = student(5)
-    ours, theirs = t.draws(), stats.multivariate_t(t.mean, t.scale, t.df).rvs(200_000, random_state=1)
+    ours, theirs = (
+        t.draws(),
+        stats.multivariate_t(t.mean, t.scale, t.df).rvs(200_000, random_state=1),
+    )
     for j in range(4):
         assert stats.ks_2samp(ours[:, j], theirs[:, j]).pvalue > 1e-3
     assert np.allclose(np.cov(ours.T), t.scale * 9 / 7, atol=0.25 * np.abs(t.scale).max())

@@ -196,6 +196,23 @@ def test_a_zipmap_whose_width_is_not_told_has_no_classes_yet() -> None:
     assert model.classes_ is None
     assert model.n_features_in_ is None
     np.testing.assert_array_equal(model(X), X[:, ::-1])
+    assert model.classes_ == (0, 1)
+
+
+def test_a_graph_that_refuses_zeros_names_its_classes_later(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    nodes = [
+        node("OneHotEncoder", "x", "h", domain=ML, cats_strings=["a", "b"], zeros=0),
+        node("Squeeze", "h axes", "p"),
+        node("ZipMap", "p", "z", domain=ML, classlabels_strings=["yes", "no"]),
+    ]
+    inputs, outputs = [value("x", Kind.STRING, [None, 1])], [zipped("z", Kind.STRING)]
+    model = OnnxModel(graph(nodes, inputs, outputs, axes=np.array([1])))
+    assert model.classes_ is None
+    assert capfd.readouterr().err == ""
+    assert model(np.array([["a"], ["b"]])).tolist() == [[0.0, 1.0], [1.0, 0.0]]
+    assert model.classes_ == ("no", "yes")
 
 
 def test_an_answer_that_is_not_one_a_row() -> None:

@@ -282,7 +282,7 @@ TABLES: dict[str, Any] = {
             "x": RNG.normal(size=60),
             "c": pd.Categorical(RNG.choice([1, 2, 5], 60)),
             "s": RNG.choice(["u", "v"], 60),
-            "o": pd.Series(RNG.choice(["p", None], 60), dtype=object),
+            "o": pd.Series(["p", None, "q"] * 20, dtype=object),
             "i": pd.array(RNG.integers(0, 9, 60), dtype="Int32"),
         }
     ),
@@ -319,7 +319,10 @@ def test_a_summary_saved_without_the_rows_does_the_same(kind: str, tmp_path: Any
             pd.testing.assert_frame_equal(asked, again)
             assert (asked.dtypes == data.dtypes).all()
         elif isinstance(asked, np.ndarray):
-            assert asked.dtype.kind == np.asarray(data.toarray() if kind == "sparse" else data).dtype.kind
+            assert (
+                asked.dtype.kind
+                == np.asarray(data.toarray() if kind == "sparse" else data).dtype.kind
+            )
             assert np.array_equal(asked, again)
         else:
             assert asked.equals(again)
@@ -384,6 +387,7 @@ def test_instances_that_do_not_fit(x: Any, message: str) -> None:
         ({"random_state": 1.5}, "random_state must be"),
         ({"freeze": ["z"]}, "freeze names the column 'z'"),
         ({"freeze": "a"}, "a list of column names"),
+        ({"freeze": ["a", "b"]}, "every column is frozen"),
         ({"bounds": {"a": (3, 1)}}, "wrong way round"),
         ({"categories": ["a"], "bounds": {"a": (0, 1)}}, "it has no bounds"),
         ({"scales": {"a": -1.0}}, "zero or more"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from os import PathLike
 from pathlib import Path
 from typing import Any, Final, TypeAlias, final
@@ -33,8 +34,9 @@ class OnnxModel:
     `source` is the file's path, or its bytes; pickled, bytes travel along and a path must exist
     where it is read. The graph takes one matrix, or one column an input, found by name.
 
-    `classes_` are the keys of a ZipMap's answers, `feature_names_in_` and `n_features_in_` what
-    the inputs say of the columns: None where the file does not tell.
+    `feature_names_in_` and `n_features_in_` are what the inputs say of the columns, None where
+    they do not. `classes_` are the keys of a ZipMap's answers, None until an answer shows them,
+    which is mostly at once: a row of zeros is asked.
     """
 
     def __init__(self, source: bytes | str | PathLike[str]) -> None:
@@ -52,7 +54,10 @@ class OnnxModel:
         else:
             self.feature_names_in_ = [i.name for i in self._inputs]
             self.n_features_in_ = len(self._inputs)
-        self.classes_ = self._keys() if _is_map(self._output) else None
+        self.classes_: tuple[Any, ...] | None = None
+        if _is_map(self._output) and self.n_features_in_ is not None:
+            with suppress(Exception):  # a graph may refuse zeros: then its first answer tells
+                self._run(self._zeros(), self._batch or 1)
 
     def __call__(self, table: Any) -> NDArray[Any]:
         """The answers to a table of any kind, shape (n,) or (n, outputs)."""
@@ -94,7 +99,7 @@ class OnnxModel:
 
     def _run(self, feed: Feed, rows: int) -> NDArray[Any]:
         (reply,) = self._session.run([self._output.name], feed)
-        answers = _unzipped(reply) if _is_map(self._output) else np.asarray(reply)
+        answers = self._unzipped(reply) if _is_map(self._output) else np.asarray(reply)
         if answers.shape[:1] != (rows,):
             raise ReplyError(
                 f"the ONNX output {self._output.name!r} has the shape {answers.shape} where one "
@@ -102,12 +107,18 @@ class OnnxModel:
             )
         return answers
 
-    def _keys(self) -> tuple[Any, ...] | None:
-        """What a ZipMap calls its answers, learnt from a row of zeros: the session hides it."""
-        if self.n_features_in_ is None:
-            return None
-        width = self.n_features_in_ if self.feature_names_in_ is None else 1
-        feed = {
+    def _unzipped(self, reply: Sequence[Mapping[Any, float]]) -> NDArray[Any]:
+        """A ZipMap's answers as a matrix, in the order of its keys."""
+        for row in reply:
+            self.classes_ = self.classes_ or tuple(row)
+            if tuple(row) != self.classes_:
+                raise ReplyError("the ONNX model's answers do not all have the same classes")
+        return np.array([list(row.values()) for row in reply], dtype=np.float64)
+
+    def _zeros(self) -> Feed:
+        """A row of zeros and empty text, as often as the graph wants it."""
+        width = 1 if self.feature_names_in_ is not None else self.n_features_in_ or 1
+        return {
             i.name: np.full(
                 [self._batch or 1, width][: len(i.shape)],
                 "" if i.type == TEXT else 0,
@@ -115,11 +126,6 @@ class OnnxModel:
             )
             for i in self._inputs
         }
-        try:
-            (reply,) = self._session.run([self._output.name], feed)
-        except Exception:  # a graph may refuse such a row: then the keys come with the answers
-            return None
-        return tuple(reply[0])
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (OnnxModel, (self._source,))
@@ -143,7 +149,7 @@ def _session(source: bytes | str) -> Any:
     except ImportError:
         raise MissingExtraError("an ONNX model", "onnxruntime", "onnx") from None
     options = onnxruntime.SessionOptions()
-    options.log_severity_level = 3  # its warnings speak of speed, to standard error
+    options.log_severity_level = 4  # what it would print to standard error, it also raises
     try:
         return onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
     except Exception as error:  # onnxruntime's errors have no parent but Exception
@@ -190,14 +196,6 @@ def _output(outputs: Sequence[Any]) -> Any:
             "probabilities"
         )
     return chosen[0]
-
-
-def _unzipped(reply: Sequence[Mapping[Any, float]]) -> NDArray[Any]:
-    """A ZipMap's answers as a matrix, in the order of its keys."""
-    keys = tuple(reply[0]) if reply else ()
-    if any(tuple(row) != keys for row in reply):
-        raise ReplyError("the ONNX model's answers do not all have the same classes")
-    return np.array([list(row.values()) for row in reply], dtype=np.float64)
 
 
 def _column(rows: Frame, j: int, kind: str) -> NDArray[Any]:

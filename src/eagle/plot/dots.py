@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -106,7 +106,7 @@ def _dots(p: Page, i: int, rows: Array, scores: Array, interval: Array) -> bool:
     return any(unclear)
 
 
-def _title(explanations: Iterable[Explanation]) -> str:
+def _title(explanations: Collection[Explanation]) -> str:
     """The title they share, or the question, or only how many there are."""
     titles = {e.title: None for e in explanations}
     targets = {e.target_name: None for e in explanations}
@@ -114,7 +114,7 @@ def _title(explanations: Iterable[Explanation]) -> str:
         return next(iter(titles))
     if len(targets) == 1:
         return f"Why {next(iter(targets))}?"
-    return f"{len(titles)} explanations"
+    return f"{len(explanations)} explanations"
 
 
 def _legend(p: Page, names: list[str]) -> None:

@@ -201,7 +201,7 @@ def meaning(explanations: Iterable[Explanation]) -> str:
         if match.all():
             found.add("what having this value adds to the answer")
         elif match.any():
-            found.add(f"what having this value, or moving by one {step}, adds to the answer")
+            found.add(f"what having this value, or one more {step}, adds")
         else:
             found.add(f"change of the answer per {step}")
     if len(found) > 1:

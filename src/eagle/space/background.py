@@ -151,7 +151,9 @@ def _places(size: int, n: int) -> NDArray[np.intp]:
 
 
 def _text(value: Any) -> str:
-    return f"{value:.6g}" if isinstance(value, float | np.floating) else str(value)
+    if not isinstance(value, float | np.floating):
+        return str(value)
+    return f"{value:.4g}" if abs(value) < 1e4 else f"{value:.6g}"
 
 
 def _chances(shares: list[float]) -> tuple[NDArray[np.uint16], NDArray[np.uint16]]:
@@ -309,6 +311,8 @@ class Background:
             if name in scales:
                 column = replace(column, scale=_scale(name, scales[name]))
             columns.append(column)
+        if all(c.frozen for c in columns):
+            raise InputError("every column is frozen: there is nothing left to explain with")
         return cls(tuple(columns), table.template(), len(table))
 
     @classmethod

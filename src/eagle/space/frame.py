@@ -426,7 +426,7 @@ class PandasFrame(Frame):
 
     def objects(self, j: int) -> Objects:
         series = self._table.iloc[:, j]
-        column = series.astype(object).to_numpy(copy=True)
+        column: Objects = series.astype(object).to_numpy(copy=True)
         column[series.isna().to_numpy()] = None
         return column
 

@@ -1,0 +1,114 @@
+"""The package as a stranger meets it."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import eagle
+
+ROOT = Path(__file__).parents[2]
+
+
+def python(code: str, *flags: str) -> str:
+    done = subprocess.run(
+        [sys.executable, *flags, "-c", code], capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_public_names() -> None:
+    assert sorted(eagle.__all__) == [
+        "Background", "EagleError", "Explainer", "Explanation", "InputError", "Method",
+        "ModelError", "Plan", "ReplyError", "methods", "theory",
+    ]  # fmt: skip
+    assert all(hasattr(eagle, name) for name in eagle.__all__)
+
+
+def test_importing_is_light() -> None:
+    heavy = ("pandas", "sklearn", "matplotlib", "rich", "scipy.stats", "narwhals", "onnxruntime")
+    loaded = python(f"import eagle, sys; print([m for m in {heavy!r} if m in sys.modules])")
+    assert loaded.strip() == "[]"
+
+
+BARE = """
+import sys
+sys.path = [p for p in sys.path if 'site-packages' not in p] + [{bare!r}, {src!r}]
+import numpy as np, eagle
+for name in ('pandas', 'sklearn', 'matplotlib', 'rich'):
+    try:
+        __import__(name)
+    except ImportError:
+        continue
+    raise SystemExit(name + ' is there: not a bare install')
+X = np.random.default_rng(0).normal(size=(100, 3))
+e = eagle.Explainer(lambda X: X @ [1.0, -2.0, 0.0], X, view='continuous').explain(X[0])
+print(e)
+e.save({out!r})
+assert np.array_equal(eagle.Explanation.load({out!r}).scores, e.scores)
+e._repr_html_()
+for act in (e.to_frame, e.to_shap):
+    try:
+        act()
+    except eagle.EagleError as error:
+        print(error)
+from eagle import cli
+try:
+    code = cli.main(['doctor'])
+except SystemExit as stop:
+    code = stop.code
+print('doctor', code)
+"""
+
+
+def test_a_bare_install_with_numpy_and_scipy_alone(tmp_path: Path) -> None:
+    """Only links to numpy and scipy on the path: what is not there cannot be leaned on."""
+    bare = tmp_path / "bare"
+    bare.mkdir()
+    import numpy
+    import scipy
+
+    for package in (numpy, scipy):
+        home = Path(package.__file__).parent
+        (bare / home.name).symlink_to(home)
+        libraries = home.parent / f"{home.name}.libs"
+        if libraries.exists():
+            (bare / libraries.name).symlink_to(libraries)
+    code = BARE.format(bare=str(bare), src=str(ROOT / "src"), out=str(tmp_path / "e.json"))
+    out = python(code, "-I", "-S")
+    assert "to_frame needs the package 'pandas': pip install 'eagle-xai[frames]'" in out
+    assert "95% interval" in out
+    assert "doctor 0" in out
+
+
+def test_the_readme_runs() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", text, re.S)
+    assert blocks
+    namespace: dict[str, Any] = {}
+    for block in blocks:
+        exec(compile(block, "README.md", "exec"), namespace)
+
+
+def test_what_is_said_of_the_package_agrees() -> None:
+    assert importlib.metadata.version("eagle-xai") == eagle.__version__
+    cite = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"version: {eagle.__version__}" in cite
+    assert f"## {eagle.__version__}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert (Path(eagle.__file__).parent / "py.typed").exists()
+
+
+def test_no_machine_paths_and_no_registry_hosts() -> None:
+    listed = subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.split()
+    bad = re.compile(r"(^|[^\w])/(?:work|root|farm|home/[a-z]+)/|pypi\.org|pythonhosted")
+    for name in listed:
+        path = ROOT / name
+        if path.suffix not in (".png", ".svg") and path.name != Path(__file__).name:
+            assert not bad.search(path.read_text(encoding="utf-8")), name
