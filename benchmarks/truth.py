@@ -68,7 +68,7 @@ def data() -> dict[str, tuple[Any, Any]]:
 
 
 def measure(model: Any, X: Any, method: Method, instances: int, seeds: int) -> list[float]:
-    rows: list[list[float]] = []
+    rows: list[list[Any]] = []
     for i in range(instances):
         x = X[i * len(X) // instances]
         truth = eagle.Explainer(
@@ -107,7 +107,7 @@ def main() -> None:
         for label, method in METHODS.items():
             found = measure(model, X, method, instances, seeds)
             cells = "".join(f"{v:>{w}.2f}" for v, w in zip(found, (9, 11, 10, 7, 7), strict=True))
-            print(f"  {label:<18}{cells}")
+            print(f"  {label:<18}{cells}", flush=True)
 
 
 if __name__ == "__main__":

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy import sparse
+
 from eagle import methods
 from eagle.design.greedy import Greedy, variance_only
 from eagle.explain import Method
-from scipy import sparse
 
 METHODS: dict[str, Method] = {
     "eagle": methods.EAGLE,

@@ -279,9 +279,10 @@ def explain(arguments: Namespace) -> int:
         for row, explanation in zip(numbers, each, strict=True):
             found[row] = about(explanation, arguments.target, arguments.against)
             progress.at(len(found))
-    finally:
+    finally:  # also when the model fails on the way: what was paid for is given
         progress.close()
-    give(found, form, many, arguments)
+        if found:
+            give(found, form, many, arguments)
     return 0
 
 

@@ -289,8 +289,10 @@ def fitted_on(model: Any, table: Frame) -> Frame:
 
             return PandasFrame(pd.DataFrame(table.native, columns=wanted))
     if isinstance(width, int | np.integer) and width != len(table.names):
+        listed = ", ".join(map(str, table.names[:10])) + (", …" if len(table.names) > 10 else "")
         raise InputError(
-            f"the model was fitted on {width} columns, but data has {len(table.names)}"
+            f"the model was fitted on {width} columns, but data has {len(table.names)}: {listed}. "
+            "Drop what is not a feature, such as the label"
         )
     native = table.native
     if (
@@ -301,5 +303,8 @@ def fitted_on(model: Any, table: Frame) -> Frame:
         and all(isinstance(t, np.dtype) and t.kind in "fiub" for t in native.dtypes)
     ):
         # Fitted on an array: asked with one, or it warns that names came.
-        return ArrayFrame(native.to_numpy(dtype=np.result_type(*native.dtypes)), table.names)
+        array = native.to_numpy(dtype=np.result_type(*native.dtypes))
+        kinds = [t.kind for t in native.dtypes]
+        whole, flags = ([j for j, k in enumerate(kinds) if k in some] for some in ("iu", "b"))
+        return ArrayFrame(array, table.names, whole=whole, flags=flags)
     return table

@@ -336,9 +336,12 @@ class Explanation:
         if np.isfinite(self.r2_held_out):
             fit += f", {self.r2_held_out:.2f} on held-out rows"
         b = self.bill
+        paid = (
+            f"in {b.calls} call{'s' if b.calls != 1 else ''}, {b.model_seconds:.3f} s in the "
+            f"model and {b.own_seconds:.3f} s outside"
+        )
         facts = (
-            f"{self.method}: {b.rows} rows in {b.calls} call{'s' if b.calls != 1 else ''}, "
-            f"{b.model_seconds:.3f} s in the model and {b.own_seconds:.3f} s outside",
+            f"{self.method}: {b.rows} rows {paid if b.calls else 'answered elsewhere'}",
             f"Fit: {fit}. At the instance the line says {self.local_prediction:.4g}",
         )
         return render.Sheet(self.title, bars, level, facts, self.warnings)

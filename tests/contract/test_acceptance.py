@@ -6,7 +6,6 @@ import functools
 import pickle
 from typing import Any
 
-import eagle
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -26,6 +25,8 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
+
+import eagle
 
 BUDGET = 80
 

@@ -6,14 +6,15 @@ import copy
 import pickle
 from typing import Any
 
-import eagle
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
+
+import eagle
 from catalogue import BUDGET, CASES, METHODS, Case
 from eagle.explain import Method
 from eagle.space.frame import frame
-from scipy import sparse
 
 pytestmark = [
     pytest.mark.parametrize("method", METHODS.values(), ids=METHODS),

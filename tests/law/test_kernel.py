@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from eagle.kernel import Exponential, Unit, cosine, euclidean
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
+
+from eagle.kernel import Exponential, Unit, cosine, euclidean
 
 seeds = st.integers(0, 2**32 - 1)
 

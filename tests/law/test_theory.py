@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from eagle import theory
-from eagle.surrogate.information import Information, Prior
-from eagle.types import InputError
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import multivariate_t
+
+from eagle import theory
+from eagle.surrogate.information import Information, Prior
+from eagle.types import InputError
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -53,7 +54,7 @@ def test_theorem_2_and_corollary_1_hold_as_often_as_they_say(
     d: int, lam: float, delta: float
 ) -> None:
     rng = np.random.default_rng(0)
-    inside, enough, sufficient = [], [], 0
+    inside, enough = [], []
     for _ in range(400):
         found, truth, known, kappa = weighted_fit(rng, d, 150, lam, 0.3)
         error, norm = found - truth, float(np.linalg.norm(truth))

@@ -6,15 +6,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from eagle.surrogate.bayes import BayesLinear, Fit
-from eagle.surrogate.information import Prior, augment
-from eagle.surrogate.student import StudentT
-from eagle.types import InputError
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 from sklearn.linear_model import Ridge
 from sklearn.metrics import r2_score
+
+from eagle.surrogate.bayes import BayesLinear, Fit
+from eagle.surrogate.information import Prior, augment
+from eagle.surrogate.student import StudentT
+from eagle.types import InputError
 
 seeds = st.integers(0, 2**32 - 1)
 

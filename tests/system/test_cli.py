@@ -44,20 +44,32 @@ def people(n: int = 120) -> pd.DataFrame:
     return table
 
 
-def softmax_model() -> Any:
+def softmax_model(classes: list[str] | None = None) -> Any:
+    """A graph of a logistic model; with classes, one that names them only in its answers."""
     nodes = [
         helper.make_node("MatMul", ["x", "w"], ["s"]),
         helper.make_node("Add", ["s", "b"], ["t"]),
         helper.make_node("Softmax", ["t"], ["probabilities"], axis=1),
     ]
     bias = np.array([0.1, -0.1], np.float32)
+    output = helper.make_tensor_value_info("probabilities", TensorProto.FLOAT, [None, 2])
+    width = 3 if classes is None else "width"
+    if classes is not None:
+        nodes.append(
+            helper.make_node(
+                "ZipMap", ["probabilities"], ["z"], domain="ai.onnx.ml", classlabels_strings=classes
+            )
+        )
+        number = helper.make_tensor_type_proto(TensorProto.FLOAT, [])
+        mapped = helper.make_map_type_proto(TensorProto.STRING, number)
+        output = helper.make_value_info("z", helper.make_sequence_type_proto(mapped))
     graph = helper.make_graph(
         nodes, "softmax",
-        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [None, 3])],
-        [helper.make_tensor_value_info("probabilities", TensorProto.FLOAT, [None, 2])],
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [None, width])], [output],
         [numpy_helper.from_array(SLOPES, "w"), numpy_helper.from_array(bias, "b")],
     )  # fmt: skip
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+    opsets = [helper.make_opsetid("", 13), helper.make_opsetid("ai.onnx.ml", 2)]
+    return helper.make_model(graph, opset_imports=opsets, ir_version=8)
 
 
 def softmax(x: pd.DataFrame) -> np.ndarray[Any, Any]:
@@ -214,6 +226,18 @@ def test_onnx_needs_no_trust_and_agrees_with_the_function(files: Path, capsys: C
     wanted = Explainer(softmax, table, budget=60).explain(table.iloc[[7]], 1)
     np.testing.assert_allclose(found.scores, wanted.scores, atol=1e-5)
     assert found.task == "classification"
+
+
+def test_onnx_classes_are_called_by_their_names(
+    files: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    model = tmp_path / "named.onnx"
+    onnx.save(softmax_model(["yes", "no"]), model)
+    data = ("--data", f"{files}/data.csv", "--drop", "label", "job", "--row", "7", *BUDGET)
+    found = explained(capsys, "explain", str(model), *data, "--target", "yes")
+    wanted = explained(capsys, "explain", f"{files}/softmax.onnx", *data, "--target", "0")
+    assert found.outputs == ("no", "yes")
+    np.testing.assert_allclose(found.scores, wanted.scores, atol=1e-7)
 
 
 def test_many_rows(files: Path, forest: tuple[str, ...], tmp_path: Path, capsys: Capture) -> None:
@@ -374,6 +398,7 @@ def test_answers_that_do_not_fit(
     asked[["age"]].to_csv(index)
     pd.DataFrame({"a": ["yes"] * len(asked)}).to_csv(text, index=False)
     sentence = refused(capsys, "fit", str(plan), str(short))
+    assert "short.csv" in sentence
     assert str(len(asked)) in sentence
     assert str(len(asked) - 1) in sentence
     assert "index" in refused(capsys, "fit", str(plan), str(index))

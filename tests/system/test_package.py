@@ -74,7 +74,7 @@ def test_a_bare_install_with_numpy_and_scipy_alone(tmp_path: Path) -> None:
     import scipy
 
     for package in (numpy, scipy):
-        home = Path(package.__file__).parent
+        home = Path(str(package.__file__)).parent
         (bare / home.name).symlink_to(home)
         libraries = home.parent / f"{home.name}.libs"
         if libraries.exists():

@@ -7,14 +7,15 @@ import json
 import re
 from typing import Any
 
-import eagle
 import numpy as np
 import pandas as pd
 import pytest
-from eagle.render import SHOWN
 from rich.console import Console
 from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier
+
+import eagle
+from eagle.render import SHOWN
 
 RNG = np.random.default_rng(0)
 
@@ -209,10 +210,8 @@ def test_progress_speaks_after_two_seconds_and_can_be_silent(
 ) -> None:
     import itertools
 
-    from eagle import progress
-
     clock = itertools.count(0.0, 1.5)
-    monkeypatch.setattr(progress.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr("eagle.progress.time.monotonic", lambda: next(clock))
     data = RNG.normal(size=(6, 2))
     explainer = eagle.Explainer(lambda X: X[:, 0], data, budget=20)
     explainer.explain_many(data, progress=False)

@@ -65,6 +65,7 @@ def classifier(outputs: Sequence[Value], **settings: Any) -> bytes:
     """Scores, probabilities, a label and, with `settings`, a ZipMap of three classes."""
     nodes = [
         node("MatMul", "x w", "scores"),
+        node("Neg", "scores", "negated"),
         node("Softmax", "scores", "probabilities", axis=1),
         node("ArgMax", "probabilities", "label", axis=1, keepdims=0),
     ]
@@ -74,6 +75,7 @@ def classifier(outputs: Sequence[Value], **settings: Any) -> bytes:
     return graph(nodes, [value("x", Kind.FLOAT, [None, 2])], outputs, w=w)
 
 
+NEGATED = value("negated", Kind.FLOAT, [None, 3])
 SCORES = value("scores", Kind.FLOAT, [None, 3])
 PROBABILITIES = value("probabilities", Kind.FLOAT, [None, 3])
 LABEL = value("label", Kind.INT64, [None])
@@ -168,8 +170,15 @@ def test_probabilities_by_name_are_read_first(outputs: list[Value]) -> None:
     assert model.classes_ is None
 
 
+def test_probabilities_by_name_come_before_a_zipmap() -> None:
+    outputs = [zipped("zipped", Kind.INT64), PROBABILITIES]
+    model = OnnxModel(classifier(outputs, classlabels_int64s=[3, 10, 7]))
+    np.testing.assert_allclose(model(X), softmax(X), atol=1e-6)
+    assert model.classes_ is None
+
+
 def test_else_the_last_real_numbers() -> None:
-    model = OnnxModel(classifier([SCORES, LABEL]))
+    model = OnnxModel(classifier([NEGATED, SCORES, LABEL]))
     np.testing.assert_allclose(model(X), X @ [[1, -1, 0], [0, 2, 1]], atol=1e-6)
 
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-import eagle
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from eagle.space.background import GRID, KEPT, STEPS, Background
-from eagle.space.tabular import Table, TableSpace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse, stats
+
+import eagle
+from eagle.space.background import GRID, KEPT, STEPS, Background
+from eagle.space.tabular import Table, TableSpace
 
 RNG = np.random.default_rng(0)
 
@@ -214,7 +215,7 @@ def test_frozen_columns_are_passed_on_untouched() -> None:
     assert (asked[0].dtypes == table.dtypes).all()
     for name in ("when", "id"):
         assert (asked[0][name] == table[name].iloc[7]).all()
-    with pytest.raises(eagle.InputError, match="'when' .* neither numbers nor levels.* freeze it"):
+    with pytest.raises(eagle.InputError, match=r"'when' .* neither numbers nor levels.* freeze it"):
         eagle.Explainer(model, table[["when"]])
     with pytest.raises(eagle.InputError, match="'id' holds whole numbers beyond 2\\^53"):
         eagle.Explainer(model, table[["id"]])
@@ -420,3 +421,22 @@ def test_data_that_does_not_fit() -> None:
         eagle.Explainer(dict, np.ones((2, 2)))
     with pytest.raises(eagle.InputError, match="neither"):
         eagle.Explainer(42, np.ones((2, 2)))
+
+
+def test_a_model_fitted_on_an_array_and_asked_with_a_frame() -> None:
+    """It gets an array, without a warning; whole numbers and flags stay what they are."""
+    from sklearn.linear_model import LinearRegression
+
+    table = pd.DataFrame(
+        {"n": RNG.integers(0, 90, 200), "b": RNG.random(200) < 0.5, "x": RNG.normal(size=200)}
+    )
+    model = LinearRegression().fit(table.to_numpy(dtype=float), table["n"])
+    for view in ("binned", "continuous"):
+        explainer = eagle.Explainer(model, table, view=view, budget=60)
+        plan = explainer.plan(table.iloc[0])
+        assert plan.inputs.dtype == np.float64
+        assert (plan.inputs[:, 0] == np.rint(plan.inputs[:, 0])).all()
+        assert set(plan.inputs[:, 1]) == {0.0, 1.0}
+        assert explainer.explain(table.iloc[0]).names == ("n", "b", "x")
+    with pytest.raises(eagle.InputError, match="fitted on 3 columns, but data has 4: n, b, x, y"):
+        eagle.Explainer(model, table.assign(y=0))

@@ -14,10 +14,10 @@ from scipy.linalg import lapack
 from eagle.surrogate.information import Information, Prior, augment
 from eagle.types import Array, InputError, Kernel, Points, Space
 
-# Two candidates with equal features have equal scores, but rounding differs with their place in
-# a matrix and with the machine. Each place down the pool takes this share off a score, far more
-# than rounding does, so that of equals the earlier wins: a plan is the same on every machine.
-TIE = 1e-11
+# Two candidates may have equal scores, by equal features or by symmetry, but rounding differs with
+# their place in a matrix and with the machine. Scores this close, relatively, count as equal, and
+# the earlier candidate wins: so a plan is the same on every machine.
+TIE = 1e-9
 
 # Candidates on the short list of a batch.
 SHORT = 64
@@ -82,7 +82,7 @@ class Greedy:
         known = self.prior.information(len(origin)).add(augment(features), kernel(features, origin))
         chosen, failed, rest = [first], 0, 0
         rounds, size, d = pools.shape
-        early = np.asarray(1 - TIE * np.arange(size), dtype=np.float64)
+        fast = self.score is gain and not self.frozen and self.batch < SHORT < size
         step = max(1, BLOCK // (size * (d + 1)))
         for start in range(0, rounds, step):
             block = pools[start : start + step]
@@ -91,57 +91,82 @@ class Greedy:
             weight = kernel(z[..., 1:], origin)
             for r, pool in enumerate(block):
                 picks = None
-                if self.frozen:
-                    score = self.score(known.variance(z[r]), weight[r]) * early
-                    picks = np.argsort(-score, kind="stable")[: self.batch]
-                elif self.score is gain and rest == 0 and self.batch < SHORT < size:
-                    picks = self._shortlisted(z[r], weight[r], early, known)
+                if fast and rest == 0:
+                    picks = self._shortlisted(z[r], weight[r], known)
                     if picks is None:  # too short a list: try again later, and ever later
                         failed, rest = failed + 1, 2**failed
                 else:
                     rest -= 1
                 if picks is None:
-                    picks = self._greedy(z[r], weight[r], early, known)
+                    picks = self._greedy(z[r], weight[r], known)
                 known = known.add(z[r][picks], weight[r][picks])
                 chosen.append(pool[picks])
         return np.concatenate(chosen)
 
-    def _greedy(
-        self, z: Array, weight: Array, early: Array, known: Information
-    ) -> NDArray[np.intp]:
-        """The next batch, each pick the best given those before it."""
+    def _greedy(self, z: Array, weight: Array, known: Information) -> NDArray[np.intp]:
+        """The next batch, each pick the best given those before it, or in spite of them."""
         reach = z @ known.covariance
         variance = np.vecdot(reach, z)
         picks = np.empty(self.batch, dtype=np.intp)
         shared = np.empty((self.batch, len(z)))
         for i in range(self.batch):
-            pick = picks[i] = (self.score(variance, weight) * early).argmax()
-            # Sherman-Morrison, kept as one vector a pick: zᵀVz* given the picks before it.
-            row = reach @ z[pick]
-            if i:
-                row -= shared[:i, pick] @ shared[:i]
-            row *= math.sqrt(weight[pick] / (1 + weight[pick] * variance[pick]))
-            shared[i] = row
-            variance -= row * row
+            score = self.score(variance, weight)
+            pick = picks[i] = (score >= score[score.argmax()] * (1 - TIE)).argmax()
+            if not self.frozen:
+                # Sherman-Morrison, kept as one vector a pick: zᵀVz* given the picks before it.
+                row = reach @ z[pick] - shared[:i, pick] @ shared[:i]
+                row *= math.sqrt(weight[pick] / (1 + weight[pick] * variance[pick]))
+                shared[i] = row
+                variance -= row * row
             variance[pick] = 0.0  # never again
         return picks
 
-    def _shortlisted(
-        self, z: Array, weight: Array, early: Array, known: Information
-    ) -> NDArray[np.intp] | None:
+    def _shortlisted(self, z: Array, weight: Array, known: Information) -> NDArray[np.intp] | None:
         """What `_greedy` picks by information gain, found among the best candidates alone.
 
         Picking by gain is the pivoting of a Cholesky factorisation of I + √π Z V Zᵀ √π. More
         points never make a point more informative, so today's scores bound tomorrow's: if the
-        last pick beats the best candidate off the list, the list was long enough; else None.
+        last pick beats the best candidate off the list, the list was long enough. If it does
+        not, or if different candidates tie for a pick, there is no answer here.
         """
         score = known.variance(z) * weight
         last = len(z) - SHORT - 1
         order = np.argpartition(score, last)
         listed = np.sort(order[last + 1 :])
-        root = z[listed] * np.sqrt(weight[listed] * early[listed])[:, None]
+        root = z[listed] * np.sqrt(weight[listed])[:, None]
         matrix = root @ known.covariance @ root.T
         matrix.flat[:: SHORT + 1] += 1.0
         factor, pivots, _, _ = lapack.dpstrf(matrix, lower=1)
-        beaten = factor[self.batch - 1, self.batch - 1] ** 2 - 1 > score[order[last]]
-        return np.asarray(listed[pivots[: self.batch] - 1]) if beaten else None
+        pivots -= 1
+        best = np.diagonal(factor)[: self.batch] ** 2 - 1
+        # Beside the 1 on the diagonal, a smaller score keeps too few digits to tell ties.
+        if best[-1] <= max(score[order[last]] * (1 + TIE), 1e-5):
+            return None
+        # The score of candidate j, in order of pivoting, when pick k was made.
+        scores = np.empty((SHORT, self.batch))
+        scores[:, 0] = matrix.diagonal()[pivots] - 1
+        taken = np.cumsum(factor[:, : self.batch - 1] ** 2, axis=1)
+        scores[:, 1:] = scores[:, :1] - taken
+        tied = np.tril(scores >= best * (1 - TIE), -1)
+        if tied.any():
+            return self._earliest(z, listed, pivots, tied)
+        return np.asarray(listed[pivots[: self.batch]])
+
+    def _earliest(
+        self,
+        z: Array,
+        listed: NDArray[np.intp],
+        pivots: NDArray[np.intp],
+        tied: NDArray[np.bool_],
+    ) -> NDArray[np.intp] | None:
+        """The picks, each moved to its earliest copy; None if a tie is not between copies."""
+        places = listed[pivots]
+        others, picked = np.nonzero(tied)
+        if not np.array_equal(z[places[others]], z[places[picked]]):
+            return None
+        picks, free = places[: self.batch].copy(), np.ones(len(listed), dtype=bool)
+        for k, place in enumerate(places[: self.batch]):
+            earliest = ((z[listed] == z[place]).all(axis=1) & free).argmax()
+            picks[k] = listed[earliest]
+            free[earliest] = False
+        return picks

@@ -10,7 +10,7 @@ import numpy as np
 
 from eagle.models import reply
 from eagle.space.frame import plain
-from eagle.types import Array, InputError, Model, ModelError, ReplyError
+from eagle.types import Array, EagleError, InputError, Model, ModelError, ReplyError
 
 Task: TypeAlias = Literal["classification", "regression"]
 
@@ -36,6 +36,8 @@ class Box:
             raise InputError("there is no model to ask here: plan first, and fit its answers")
         try:
             answers = self.function(inputs)
+        except EagleError:
+            raise
         except Exception as error:
             raise ModelError(
                 f"the model raised {type(error).__name__} when asked {rows} rows: {error}"
@@ -101,7 +103,7 @@ def box(model: Any, task: Task | None = None, outputs: Sequence[Hashable] | None
         )
     if callable(model):
         name = getattr(model, "__name__", kind)
-        return Box(model, f"{name}()", task, names)
+        return Box(model, f"{name}()", task, names or classes)
     raise InputError(
         f"a model is an estimator with predict_proba or predict, or a function; {kind} is neither"
     )

@@ -151,7 +151,7 @@ def _places(size: int, n: int) -> NDArray[np.intp]:
 
 
 def _text(value: Any) -> str:
-    if not isinstance(value, float | np.floating):
+    if not isinstance(value, float):
         return str(value)
     return f"{value:.4g}" if abs(value) < 1e4 else f"{value:.6g}"
 

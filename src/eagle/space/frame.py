@@ -7,7 +7,7 @@ any kind as plain values, and builds new tables of the same kind, column names, 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias, final
@@ -217,15 +217,21 @@ def read_objects(objects: Objects, name: Hashable) -> Values | None:
 
 @final
 class ArrayFrame(Frame):
-    """A numpy array of two dimensions: one dtype for all columns, or objects."""
+    """A numpy array of two dimensions: one dtype for all columns, or objects.
+
+    An array made from a table with more dtypes remembers which columns were `whole` numbers and
+    which were `flags`, true or false.
+    """
 
     def __init__(
         self,
         array: NDArray[Any],
         names: Sequence[Hashable] | None = None,
         holes: Sequence[Any] | None = None,
+        whole: Collection[int] = (),
+        flags: Collection[int] = (),
     ) -> None:
-        self._array = array
+        self._array, self.whole, self.flags = array, frozenset(whole), frozenset(flags)
         self.named = names is not None
         self.names = list(names) if names is not None else list(range(array.shape[1]))
         if holes is None:
@@ -234,7 +240,8 @@ class ArrayFrame(Frame):
         self.holes = list(holes)
 
     def wrap(self, native: NDArray[Any]) -> ArrayFrame:
-        return ArrayFrame(native, self.names if self.named else None, self.holes)
+        names = self.names if self.named else None
+        return ArrayFrame(native, names, self.holes, self.whole, self.flags)
 
     def template(self) -> ArrayFrame:
         return self.wrap(self._array[:0].copy())
@@ -251,11 +258,13 @@ class ArrayFrame(Frame):
         return kind.kind if kind.kind in "US" else kind  # the length of strings does not matter
 
     def is_integer(self, j: int) -> bool:
-        return self._array.dtype.kind in "iu"
+        return self._array.dtype.kind in "iu" or j in self.whole
 
     def read(self, j: int) -> Values | None:
         column = self._array[:, j]
         kind = column.dtype.kind
+        if j in self.flags and np.isin(column, (0, 1)).all():
+            return Codes(column.astype(np.intp), (False, True))
         if kind in "fiu":
             return column.astype(np.float64)
         if kind == "b":
@@ -293,7 +302,14 @@ class ArrayFrame(Frame):
 
     def select(self, columns: Sequence[int]) -> ArrayFrame:
         names = [self.names[j] for j in columns] if self.named else None
-        return ArrayFrame(self._array[:, list(columns)], names, [self.holes[j] for j in columns])
+        places = {j: k for k, j in enumerate(columns)}
+        return ArrayFrame(
+            self._array[:, list(columns)],
+            names,
+            [self.holes[j] for j in columns],
+            [places[j] for j in self.whole if j in places],
+            [places[j] for j in self.flags if j in places],
+        )
 
     def adopt(self, columns: Sequence[Objects]) -> ArrayFrame:
         dtype = self._array.dtype

@@ -51,6 +51,8 @@ def to_dict(template: Frame) -> dict[str, Any]:
             "width": len(names),
             "dtype": template.native.dtype.str,
             "holes": [_hole(h) for h in template.holes],
+            "whole": sorted(template.whole),
+            "flags": sorted(template.flags),
         }
     if isinstance(template, SparseFrame):
         return {
@@ -79,7 +81,8 @@ def from_dict(data: Mapping[str, Any]) -> Frame:
     kind, names = data["table"], data["names"]
     if kind == "array":
         empty = np.empty((0, int(data["width"])), np.dtype(str(data["dtype"])))
-        return ArrayFrame(empty, names, [_marker(h) for h in data["holes"]])
+        holes = [_marker(h) for h in data["holes"]]
+        return ArrayFrame(empty, names, holes, data["whole"], data["flags"])
     if kind == "sparse":
         from scipy import sparse
 
