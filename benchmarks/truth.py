@@ -9,7 +9,7 @@ stability   mean Jaccard similarity of the five strongest features between seeds
 chance      what five random features would give
 agreement   the same similarity with the converged explanation
 coverage    how often a 95% interval holds the converged score
-own         how often it holds what the same design converges to (4,000 rows)
+own         how often it holds what the same method gives at 4,000 rows
 width       mean width of the interval, in units of the largest converged score
 """
 

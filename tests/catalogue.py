@@ -90,7 +90,7 @@ CASES: dict[str, Case] = {
         {
             "view": "continuous",
             "freeze": ["member"],
-            "bounds": {"age": (18, None), "visits": (0, 5)},
+            "bounds": {"age": (0, None), "visits": (0, 9)},
         },
     ),
     "whole numbers": Case(np.rint(_numbers() * 3).astype(np.int64), linear, {}),

@@ -77,7 +77,7 @@ class Planner:
         if fresh:
             plans = self.method.design.plan(
                 list(fresh.values()), self.method.kernel, self.budget,
-                np.random.default_rng(self.seed),
+                np.random.Generator(np.random.PCG64(self.seed)),
             )  # fmt: skip
             for (law, space), points in zip(fresh.items(), plans, strict=True):
                 found[law] = self._known[law] = self._prepared(space, points)
@@ -85,15 +85,21 @@ class Planner:
                 self._known.popitem(last=False)
         return [self._own(found[space.law], space) for space in spaces]
 
-    def _prepared(self, space: Space, points: Points) -> Prepared:
+    def _prepared(self, space: Space, points: Points, often: Any = 1) -> Prepared:
         features = space.features(points)
-        weight = self.method.kernel(features, space.features(space.origin[None])[0])
+        weight = self.method.kernel(features, space.features(space.origin[None])[0]) * often
         return Prepared(points, features, weight, self.method.surrogate.line(features, weight))
 
     def _own(self, shared: Prepared, space: Space) -> Prepared:
-        """Asking a deterministic model twice adds a row to the bill and nothing to know."""
-        first = space.distinct(shared.points)
-        return shared if first.all() else self._prepared(space, shared.points[first])
+        """Each row once: asked again, a deterministic model says nothing new.
+
+        A row that was planned several times keeps that weight in the line, but it is one
+        observation: replicates would narrow intervals without teaching anything.
+        """
+        first, often = space.distinct(shared.points)
+        if len(first) == len(shared.points):
+            return shared
+        return self._prepared(space, shared.points[first], often)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_known": OrderedDict()}

@@ -137,6 +137,12 @@ class Explanation:
                 f"{max(held, 0):.0%} of the variation (weighted R² {held:.2f}). The scores give "
                 "the average tilt; their intervals do not speak of the curvature"
             )
+        rows = len(self.evidence.answers)
+        if rows < 2 * (len(self.names) + 1):
+            found.append(
+                f"{rows} rows are few for {len(self.names)} features: intervals may be too "
+                "narrow; a larger budget helps, if there are more rows to ask"
+            )
         still = [n for n, moved in zip(self.names, self._moved, strict=True) if not moved]
         if still:
             listed = ", ".join(still[:5]) + (" …" if len(still) > 5 else "")

@@ -13,12 +13,17 @@ from eagle.types import Array, InputError
 
 def euclidean(features: Array, anchor: Array) -> Array:
     """Squared Euclidean distance of each row to the anchor, shape (..., n)."""
-    squared = np.vecdot(features, features) - 2 * (features @ anchor) + anchor @ anchor
-    return np.asarray(np.maximum(squared, 0.0))
+    apart = features - anchor
+    return np.asarray(np.vecdot(apart, apart))
 
 
 def cosine(features: Array, anchor: Array) -> Array:
     """Squared cosine distance of each row to the anchor; a row of zeros is at distance 1."""
+    if not anchor.any():
+        raise InputError(
+            "an instance at the origin has no direction: take the Euclidean distance where "
+            "features are offsets"
+        )
     length = np.sqrt(np.vecdot(features, features)) * np.sqrt(anchor @ anchor)
     inner = features @ anchor
     likeness = np.divide(inner, length, out=np.zeros_like(inner), where=length > 0)

@@ -20,6 +20,7 @@ def information_bound(d: int, t: int) -> float:
     More generally it holds whenever ‖z‖² ≤ λ, as after dividing binary features by √d.
     """
     _positive(d=d)
+    _at_least_zero(t=t)
     return 2 * d * math.log1p(t / d)
 
 
@@ -31,6 +32,7 @@ def information_bound_general(
     At c = 1 its constant is 1.443, where lemma 1 has 2.
     """
     _positive(d=d, largest=largest, precision=precision)
+    _at_least_zero(t=t)
     c = largest**2 / precision
     return c / math.log1p(c) * d * math.log1p(t * c / d)
 
@@ -38,6 +40,7 @@ def information_bound_general(
 def error_radius(d: int, sigma: float, delta: float) -> float:
     """β_δ = σ√(d + 2√(d log 1/δ) + 2 log 1/δ): the noise's part of theorem 2."""
     _positive(d=d)
+    _at_least_zero(sigma=sigma)
     if not 0 < delta < 1:
         raise InputError(f"delta is a probability between 0 and 1, not {delta!r}")
     tail = math.log(1 / delta)
@@ -51,6 +54,7 @@ def error_bound(d: int, sigma: float, delta: float, norm: float, precision: floa
     It says nothing about a model that is not linear nearby, the usual source of error.
     """
     _positive(precision=precision)
+    _at_least_zero(norm=norm)
     return error_radius(d, sigma, delta) + math.sqrt(precision) * norm
 
 
@@ -86,6 +90,12 @@ def expected_information_gain(before: Information, after: Information, n: int, n
     noise = np.log((n0 + n) / n0) + special.digamma(n0 / 2) - special.digamma((n0 + n) / 2)
     rest = 0.5 * d * float(noise) + entropy(n0, 0.0, d) - entropy(n0 + n, 0.0, d)
     return after.gain(before) + rest
+
+
+def _at_least_zero(**values: float) -> None:
+    for name, value in values.items():
+        if not value >= 0:
+            raise InputError(f"{name} must be zero or more, not {value!r}")
 
 
 def _positive(**values: float) -> None:

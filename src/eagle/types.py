@@ -79,8 +79,8 @@ class Space(Protocol):
     def features(self, points: Points, out: Array | None = None) -> Array:
         """The interpretable view of the points, shape (n, d), written to `out` if given."""
 
-    def distinct(self, points: Points) -> NDArray[np.bool_]:
-        """Which points ask something no earlier one has asked, shape (n,)."""
+    def distinct(self, points: Points) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """The points that ask what no earlier one has asked, and how often each is asked."""
 
 
 class Instances(Protocol):

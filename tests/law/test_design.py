@@ -37,6 +37,19 @@ def test_gain_is_the_growth_of_the_log_determinant(seed: int, n: int, d: int, la
     assert np.isclose(known.d_efficiency(start), np.exp(2 * total / (d + 1)))
 
 
+@pytest.mark.parametrize("lam", [1e-8, 1e-4, 1.0, 100.0])
+def test_long_chains_of_updates_stay_true(lam: float) -> None:
+    rng = np.random.default_rng(0)
+    d = 100
+    known = Prior(lam, lam).information(d)
+    assert known.covariance.shape == (d + 1, d + 1)
+    for _ in range(100):
+        known = known.add(augment(rng.normal(size=(10, d))), rng.uniform(0, 1, 10))
+        known = Information(known.precision, known.covariance)
+    known = known.add(np.ones((1, d + 1)), np.zeros(1))
+    assert np.allclose(known.covariance, np.linalg.inv(known.precision), rtol=1e-6, atol=1e-12)
+
+
 @given(seeds, st.integers(1, 40), st.integers(1, 40), st.integers(1, 12))
 def test_updates_equal_an_explicit_inverse(seed: int, n: int, m: int, d: int) -> None:
     z, weight = points(seed, n + m, d)

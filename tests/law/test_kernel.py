@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
 from eagle.kernel import Exponential, Unit, cosine, euclidean
+from eagle.types import InputError
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -43,3 +45,11 @@ def test_the_formulas() -> None:
     assert np.isclose(far, np.sqrt(np.exp(-((1 - np.sqrt(0.5)) ** 2) / 0.0625)))
     empty = Exponential(0.25, distance=cosine)(np.zeros((1, 4)), anchor)[0]
     assert np.isclose(empty, np.exp(-1 / (2 * 0.0625)))
+
+
+def test_distances_far_from_the_origin_and_at_it() -> None:
+    anchor = np.full(3, 1e8)
+    near = Exponential(1.0)(anchor + np.array([[1.0, 0.0, 0.0]]), anchor)
+    assert np.isclose(near[0], np.exp(-0.5))
+    with pytest.raises(InputError, match="no direction"):
+        Exponential(distance=cosine)(np.ones((1, 2)), np.zeros(2))

@@ -203,6 +203,17 @@ def test_certainty_and_nonsense() -> None:
         with pytest.raises(InputError, match="k must be a whole number"):
             sure.probability_top(k)  # type: ignore[arg-type]
     assert np.isinf(StudentT(np.zeros(1), np.eye(1), 2.0).std[0])
+    equal = StudentT(np.array([1.0, 1.0, 0.2]), np.zeros((3, 3)), 5.0)
+    assert equal.probability_top(1).tolist() == [0.5, 0.5, 0.0]
+    assert StudentT(np.zeros(3), np.zeros((3, 3)), 5.0).probability_top(1).tolist() == [0, 0, 0]
+
+
+def test_top_probabilities_do_not_depend_on_the_last_bits() -> None:
+    t = StudentT(np.full(6, 0.3), np.eye(6), 20.0)
+    rng = np.random.default_rng(0)
+    noise = rng.normal(size=(6, 6)) * 1e-15
+    other = StudentT(t.mean, t.scale + noise + noise.T, t.df)
+    assert np.allclose(t.probability_top(2), other.probability_top(2), atol=1e-3)
 
 
 def test_intervals_cover_when_the_model_is_true() -> None:

@@ -78,8 +78,8 @@ def test_constant_columns_stay_and_say_so() -> None:
         e = eagle.Explainer(lambda X: X.sum(axis=1), data, view=view, budget=60).explain(data[0])
         assert abs(e.scores[0]) < 1e-12
         assert any("never changed: x0" in w for w in e.warnings)
-        low, high = e.interval()[0]
-        assert low < 0 < high
+        assert e.interval()[0].tolist() == [0.0, 0.0]
+        assert e.probability_top(1).tolist() == [0.0, 1.0]
 
 
 def test_whole_numbers_stay_whole_and_flags_stay_flags() -> None:
@@ -233,9 +233,8 @@ def test_bounds_are_kept(binned: bool) -> None:
     assert rows["n"].max() > 2
     if not binned:
         assert np.allclose(z[:, 0], (rows["age"] - 30.0) / data["age"].std(ddof=0))
-        outside = space(data, data.iloc[[0]].assign(age=90.0, n=1), binned, bounds=bounds)
-        first = outside.table.inputs([0], [outside.origin[None]])
-        assert first["age"].tolist() == [90.0]  # the instance is what it is
+    with pytest.raises(eagle.InputError, match="x has age = 90, outside its bounds from 18 to 60"):
+        space(data, data.iloc[[0]].assign(age=90.0, n=1), binned, bounds=bounds)
 
 
 def test_numbers_called_categories() -> None:
@@ -440,3 +439,67 @@ def test_a_model_fitted_on_an_array_and_asked_with_a_frame() -> None:
         assert explainer.explain(table.iloc[0]).names == ("n", "b", "x")
     with pytest.raises(eagle.InputError, match="fitted on 3 columns, but data has 4: n, b, x, y"):
         eagle.Explainer(model, table.assign(y=0))
+
+
+@pytest.mark.parametrize(
+    "dtype", ["uint8", "int8", "uint16", "int32", "float16", "float32", "Int8"]
+)
+@pytest.mark.parametrize("far", [False, True])
+def test_what_is_asked_is_what_the_features_say(dtype: str, far: bool) -> None:
+    """Whatever the dtype can hold: x moved by its features, never wrapped around or rounded off."""
+    values = RNG.integers(0, 100, (80, 2)).astype(float)
+    if far:
+        values += {"uint8": 150, "int8": 20, "uint16": 65_400, "int32": 2e9}.get(dtype, 0)
+        values += {"float16": 5000, "float32": 1e8, "Int8": 25}.get(dtype, 0)
+    table = pd.DataFrame(values, columns=["a", "b"]).astype(dtype)
+    column = Background.of(table).columns[0]
+    s = space(table, table.iloc[[0]], binned=False)
+    rows, z = drawn(s, 2000)
+    own = float(table["a"].iloc[0])
+    assert np.allclose(
+        rows["a"].astype(float), own + column.scale * z[:, 0], atol=2e-3 * column.scale
+    )
+    assert rows["a"].astype(float).std() > 5
+    first, often = s.distinct(s.draw(300, np.random.default_rng(0)))
+    asked = s.table.inputs([0], [s.draw(300, np.random.default_rng(0))])
+    assert len(first) == len(asked.drop_duplicates())
+    assert often.sum() == 300
+
+
+def test_scales_alone_do_not_depend_on_what_was_asked_before() -> None:
+    def model(X: Any) -> Any:
+        return np.tanh(X[:, 0]) + X[:, 1]
+
+    whole, real = np.array([[1, 2]]), np.array([[0.3, 2.5]])
+    fresh = [eagle.Explainer(model, scales=0.7, budget=80).explain(x) for x in (whole, real)]
+    one = eagle.Explainer(model, scales=0.7, budget=80)
+    for x, expected in ((whole, fresh[0]), (real, fresh[1]), (whole, fresh[0])):
+        assert np.array_equal(one.explain(x).scores, expected.scores)
+
+
+def test_rows_planned_again_keep_their_weight_but_count_once() -> None:
+    """Independent rows over levels converge to the line of the law they are drawn from."""
+    from eagle import methods
+    from eagle.design.iid import Independent
+    from eagle.explain import Method
+
+    levels = (RNG.random((4000, 3)) < [0.75, 0.25, 0.5]).astype(str)
+
+    def model(X: Any) -> Any:
+        a, b, c = (X == "True").T
+        return 1.0 * a + 2.0 * (b & c) + 3.0 * (a & b)
+
+    method = Method("iid", Independent(), methods.EAGLE.kernel, methods.EAGLE.surrogate)
+    x = np.array([["True", "True", "True"]])
+    e = eagle.Explainer(model, levels, method=method, budget=20_000).explain(x)
+    assert e.bill.rows == 8
+    assert np.isclose(e.evidence.weight.sum(), 20_000 * np.average(
+        methods.EAGLE.kernel(e.evidence.features, np.ones(3)),
+        weights=e.evidence.weight / methods.EAGLE.kernel(e.evidence.features, np.ones(3)),
+    ))  # fmt: skip
+    assert e.df == 8
+    z = np.array(np.meshgrid([0, 1], [0, 1], [0, 1])).reshape(3, -1).T.astype(float)
+    chance = np.prod(np.where(z == 1, [0.75, 0.25, 0.5], [0.25, 0.75, 0.5]), axis=1)
+    weight = 20_000 * chance * methods.EAGLE.kernel(z, np.ones(3))
+    exact = methods.EAGLE.surrogate.fit(z, model(np.where(z == 1, "True", "False")), weight)
+    assert np.allclose(e.scores, exact.slopes.mean, atol=0.05)

@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from eagle.types import Array, ReplyError
 
+LARGEST = 1e150
+
 
 def _plain(reply: Any) -> NDArray[Any]:
     """The reply as an array: tensors, frames, lists and arrays alike."""
@@ -68,6 +70,8 @@ def check(reply: Any, rows: int) -> Array:
             f"the model answered {int(bad.sum())} of {rows} rows with NaN or infinity, "
             f"first at row {int(bad.argmax())} of this call"
         )
+    if np.abs(answers).max() > LARGEST:
+        raise ReplyError(f"the model answered beyond ±{LARGEST:g}, whose squares overflow")
     return answers
 
 

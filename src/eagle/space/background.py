@@ -36,10 +36,10 @@ SCHEMA = 1
 
 
 def normal_steps() -> Array:
-    """Standard normal quantiles, one for each step; step 0 stands for "no move" and is 0."""
-    steps = special.ndtri((np.arange(STEPS) + 0.5) / STEPS)
+    """Standard normal quantiles, evenly spaced; step 0 stands for "no move" and is 0."""
+    steps = special.ndtri(np.arange(STEPS) / STEPS)
     steps[0] = 0.0
-    return np.asarray(steps)
+    return np.asarray(steps / np.sqrt(np.mean(steps**2)))
 
 
 NORMAL = normal_steps()
@@ -52,7 +52,7 @@ class Column:
 
     A state of a number is a quartile bin (`edges` part them; a value on an edge is in the lower
     one), a state of a category is a level. The last state is "missing". A frozen column is
-    never moved and has no states.
+    never moved and has no states. `dtype` is set where numbers are held with fewer digits.
     """
 
     name: Hashable
@@ -65,6 +65,7 @@ class Column:
     scale: float = float("nan")
     low: float = -np.inf
     high: float = np.inf
+    dtype: str | None = None
     frozen: bool = False
 
     def seen(self, state: int) -> bool:
@@ -109,18 +110,43 @@ class Column:
         return np.floor(self.scale * NORMAL + 0.5) / self.scale
 
     def offsets_from(self, value: float) -> Array:
-        """As `offsets`, but from this value, pulled back to the bounds."""
+        """As `offsets`, but from this value, as far as bounds and the dtype let it go."""
         if not self.scale > 0:
             return np.zeros(STEPS)
+        moved = value + self.scale * NORMAL
+        if self.integer:
+            moved = np.floor(moved + 0.5)
         low = np.ceil(self.low) if self.integer else self.low
         high = np.floor(self.high) if self.integer else self.high
-        moved = (np.clip(value + self.scale * self.offsets, low, high) - value) / self.scale
-        moved[0] = 0.0
-        return np.asarray(moved)
+        offsets = (self._held(np.clip(moved, low, high)) - value) / self.scale
+        offsets[0] = 0.0
+        return np.asarray(offsets)
 
-    @property
-    def bounded(self) -> bool:
-        return bool(np.isfinite(self.low) or np.isfinite(self.high))
+    def bends(self, value: float) -> bool:
+        """Whether the plain offsets do not hold from this value."""
+        if not self.scale > 0:
+            return False
+        reach = value + self.scale * NORMAL[[1, -1]]
+        slack = 0.5 if self.integer else 0.0
+        if reach[0] - slack < self.low or reach[1] + slack > self.high:
+            return True
+        if self.integer:
+            return not float(value).is_integer()
+        if self.dtype is None:
+            return False
+        coarse = np.spacing(np.abs(reach).max().astype(self.dtype))
+        return bool(float(coarse) > 1e-3 * self.scale)
+
+    def moved(self, value: float, offsets: Array) -> Array:
+        """The values at these offsets from a value, as the table holds them."""
+        if not self.scale > 0:
+            return np.full(len(offsets), value)
+        moved = value + self.scale * offsets
+        return self._held(np.rint(moved) if self.integer else moved)
+
+    def _held(self, values: Array) -> Array:
+        """Numbers as a column of this dtype holds them."""
+        return values if self.dtype is None else values.astype(self.dtype).astype(np.float64)
 
     def describe(self, label: str, state: int, value: Any, binned: bool) -> str:
         """What an instance has here, in words: «28 < age ≤ 37», «sex = female»."""
@@ -147,7 +173,7 @@ def _spread(values: Array, n: int) -> Array:
 
 @lru_cache(maxsize=256)
 def _places(size: int, n: int) -> NDArray[np.intp]:
-    return (np.arange(n) * size) // n
+    return ((2 * np.arange(n) + 1) * size) // (2 * n)
 
 
 def _text(value: Any) -> str:
@@ -304,10 +330,13 @@ class Background:
                 columns.append(_category(name, values))
                 continue
             low, high = bounds.get(name, (None, None))
+            least, most = table.limits(j)
             column = _number(
                 name, values, integer,
-                -np.inf if low is None else float(low), np.inf if high is None else float(high),
+                least if low is None else max(float(low), least),
+                most if high is None else min(float(high), most),
             )  # fmt: skip
+            column = replace(column, dtype=table.narrow(j))
             if name in scales:
                 column = replace(column, scale=_scale(name, scales[name]))
             columns.append(column)
@@ -406,6 +435,17 @@ class Background:
         it. A state without another to go to keeps all of them.
         """
         return [_chances(self.columns[j].shares.tolist()) for j in self.moved]
+
+    def check_bounds(self, values: Array) -> None:
+        """An instance beyond the bounds of its own columns is an error."""
+        for k, j in enumerate(self.moved):
+            column, value = self.columns[j], values[:, k]
+            outside = (value < column.low) | (value > column.high)
+            if column.levels is None and outside.any():
+                raise InputError(
+                    f"x has {column.name} = {value[outside][0]:g}, outside its bounds from "
+                    f"{column.low:g} to {column.high:g}"
+                )
 
     def states(self, values: Array) -> NDArray[np.intp]:
         """The state of each value, shape (n, d); beyond the last are levels nobody has seen."""
@@ -512,6 +552,7 @@ def _column_to_dict(column: Column) -> dict[str, Any]:
         "scale": _null(column.scale),
         "low": _null(column.low),
         "high": _null(column.high),
+        "dtype": column.dtype,
         "frozen": column.frozen,
     }
 
@@ -528,5 +569,6 @@ def _column_from_dict(name: Hashable, data: Mapping[str, Any]) -> Column:
         scale=_or(data["scale"], np.nan),
         low=_or(data["low"], -np.inf),
         high=_or(data["high"], np.inf),
+        dtype=None if data["dtype"] is None else np.dtype(str(data["dtype"])).str,
         frozen=bool(data["frozen"]),
     )

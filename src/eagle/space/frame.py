@@ -172,6 +172,22 @@ class Frame(ABC):
         """Whether column j holds whole numbers by its dtype."""
         return False
 
+    def stored(self, j: int) -> np.dtype[Any] | None:
+        """The numpy dtype in which numbers of column j are held, if there is one."""
+        return None
+
+    def limits(self, j: int) -> tuple[float, float]:
+        """The least and the largest whole number that column j can hold."""
+        dtype = self.stored(j)
+        if dtype is None or dtype.kind not in "iu" or dtype.itemsize > 4:
+            return (0.0 if dtype is not None and dtype.kind == "u" else -np.inf), np.inf
+        return float(np.iinfo(dtype).min), float(np.iinfo(dtype).max)
+
+    def narrow(self, j: int) -> str | None:
+        """The dtype of numbers that are held with fewer digits than a float has."""
+        dtype = self.stored(j)
+        return dtype.str if dtype is not None and dtype.kind == "f" and dtype.itemsize < 8 else None
+
     def conforms(self, other: Frame) -> bool:
         """Whether both have the same kind, names and dtypes."""
         return (
@@ -259,6 +275,9 @@ class ArrayFrame(Frame):
 
     def is_integer(self, j: int) -> bool:
         return self._array.dtype.kind in "iu" or j in self.whole
+
+    def stored(self, j: int) -> np.dtype[Any] | None:
+        return self._array.dtype
 
     def read(self, j: int) -> Values | None:
         column = self._array[:, j]
@@ -366,6 +385,9 @@ class SparseFrame(Frame):
     def is_integer(self, j: int) -> bool:
         return bool(self._matrix.dtype.kind in "iu")
 
+    def stored(self, j: int) -> np.dtype[Any] | None:
+        return np.dtype(self._matrix.dtype)
+
     def read(self, j: int) -> Array | None:
         return np.asarray(self._columns[:, [j]].toarray()[:, 0], dtype=np.float64)
 
@@ -422,6 +444,11 @@ class PandasFrame(Frame):
         import pandas as pd
 
         return bool(pd.api.types.is_integer_dtype(self.dtype(j)))
+
+    def stored(self, j: int) -> np.dtype[Any] | None:
+        dtype: Any = getattr(self.dtype(j), "numpy_dtype", self.dtype(j))
+        held: np.dtype[Any] | None = dtype if isinstance(dtype, np.dtype) else None
+        return held
 
     def read(self, j: int) -> Values | None:
         import pandas as pd
@@ -563,6 +590,9 @@ class NarwhalsFrame(Frame):
 
     def is_integer(self, j: int) -> bool:
         return bool(self.dtype(j).is_integer())
+
+    def stored(self, j: int) -> np.dtype[Any] | None:
+        return np.dtype(str(self.dtype(j)).lower()) if self.dtype(j).is_numeric() else None
 
     def read(self, j: int) -> Values | None:
         nw = narwhals()

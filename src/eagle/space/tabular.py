@@ -41,6 +41,7 @@ class Table:
                 "the binned view needs background data: give data, or take the continuous view"
             )
         values, levels = self.background.read(self.rows)
+        self.background.check_bounds(values)
         states = self.background.states(values)
         kept = self.background.kept(states, even=not self.binned)
         if not self.binned:  # a number that is there moves by an offset: it never "matches"
@@ -91,6 +92,12 @@ class Table:
         return out
 
     @cached_property
+    def steps(self) -> tuple[Any, ...]:
+        """What decides the offsets of numbers that nothing stands in the way of."""
+        columns = [self.background.columns[j] for j in self.background.moved]
+        return tuple((c.integer, c.scale) for c in columns if c.levels is None)
+
+    @cached_property
     def offsets(self) -> Array:
         """The standardised offsets of all moved columns, shape (d, STEPS)."""
         columns = [self.background.columns[j] for j in self.background.moved]
@@ -123,22 +130,23 @@ class TableSpace:
     @cached_property
     def _plain(self) -> bool:
         """Whether all offsets are plain normal quantiles."""
-        return not self._bounded and bool((self.table.offsets == NORMAL).all())
+        return not self._bent and bool((self.table.offsets == NORMAL).all())
 
     @cached_property
-    def _bounded(self) -> dict[int, Array]:
-        """Offsets that depend on the row, since bounds stand in the way."""
+    def _bent(self) -> dict[int, Array]:
+        """Offsets that depend on the row, since bounds or rounding stand in the way."""
         columns, moved = self.table.background.columns, self.table.background.moved
+        own = self.table.values[self.i]
         return {
-            k: columns[moved[k]].offsets_from(self.table.values[self.i, k])
+            k: columns[moved[k]].offsets_from(own[k])
             for k in self._offsets
-            if columns[moved[k]].bounded
+            if columns[moved[k]].bends(own[k])
         }
 
     @property
     def law(self) -> Hashable:
-        own = tuple((k, self.table.values[self.i, k]) for k in self._bounded)
-        return (self._kept.tobytes(), own)
+        own = tuple((k, self.table.values[self.i, k]) for k in self._bent)
+        return (self._kept.tobytes(), self.table.steps if self._offsets else (), own)
 
     @property
     def origin(self) -> Points:
@@ -160,7 +168,7 @@ class TableSpace:
             out[...] = NORMAL[points]
             return out
         for k in self._offsets:
-            table = self._bounded.get(k)
+            table = self._bent.get(k)
             out[:, k] = (self.table.offsets[k] if table is None else table)[points[:, k]]
         return out
 
@@ -181,23 +189,19 @@ class TableSpace:
                 if not column.seen(states[k]):
                     out[k, : kept[k]] = own[k]
                 continue
-            offsets = self._bounded.get(k, column.offsets)
-            out[k] = own[k] + column.scale * offsets if column.scale > 0 else own[k]
-            if column.integer:
-                out[k] = np.rint(out[k])
+            out[k] = column.moved(own[k], self._bent.get(k, column.offsets))
         out[:, 0] = own
         return out
 
-    def distinct(self, points: Points) -> NDArray[np.bool_]:
-        """Which rows are the first of their kind: a model asked twice says nothing new."""
+    def distinct(self, points: Points) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         values = self.values(points)
         values = np.where(np.isnan(values), np.inf, values) + 0.0  # one NaN, one zero
-        first = np.ones(len(points), dtype=bool)
         # Equal rows have equal sums, whatever the machine: these are whole numbers.
         odd = 2 * np.arange(values.shape[1], dtype=np.uint64) + np.uint64(0x9E3779B97F4A7C15)
         sums = (values.view(np.uint64) * odd).sum(axis=1)
-        if len(np.unique(sums)) < len(sums):
-            rows = values.view(np.dtype((np.void, values.shape[1] * 8)))[:, 0]
-            first[:] = False
-            first[np.unique(rows, return_index=True)[1]] = True
-        return first
+        if len(np.unique(sums)) == len(sums):
+            return np.arange(len(points)), np.ones(len(points), dtype=np.intp)
+        rows = values.view(np.dtype((np.void, values.shape[1] * 8)))[:, 0]
+        _, first, often = np.unique(rows, return_index=True, return_counts=True)
+        order = np.argsort(first)
+        return first[order], often[order]

@@ -92,11 +92,18 @@ class Line:
             r2 = held = float("nan")
         else:
             r2 = 1.0 - float(self.weight @ residual**2) / spread
-            with np.errstate(divide="ignore", invalid="ignore"):
+            held = float("nan")
+            if self.left.min() > 1e-6:  # else a row alone decides: nothing is left without it
                 held = 1.0 - float(self.weight @ (residual / self.left) ** 2) / spread
-            held = held if np.isfinite(held) else float("nan")
         covariance = self.information.covariance
-        posterior = StudentT(mean, variance * (covariance + covariance.T) / 2, df)
+        scale = variance * (covariance + covariance.T) / 2
+        if prior[0] == 0:
+            # A feature that never changed is one with the free intercept: it has no part here.
+            still = np.ptp(self.z, axis=0) == 0
+            still[0] = False
+            mean[still] = 0.0
+            scale[still] = scale[:, still] = 0.0
+        posterior = StudentT(mean, scale, df)
         return Fit(posterior, self.information, variance, r2, held)
 
 

@@ -12,6 +12,10 @@ from eagle.types import Array, InputError
 # The Woodbury identity pays while there are this many times fewer points than coefficients.
 FEW = 8
 
+# And while the mean diagonals of precision and covariance multiply to less than this: for the
+# identity it is 1, and far from it an update loses digits.
+TAME = 1e3
+
 
 def augment(features: Array) -> Array:
     """Features with the intercept's column of ones in front, shape (..., n, d + 1)."""
@@ -57,7 +61,8 @@ class Information:
     """The precision matrix V⁻¹ = Λ + Σ π z zᵀ (Eq. 4), shape (D, D). It never sees an answer.
 
     Adding points returns a new value. A covariance that is known is carried along by the
-    Woodbury identity where the points are few (rank one for one point), else found anew.
+    Woodbury identity where the points are few (rank one for one point) and the matrix is tame,
+    else found anew.
     """
 
     precision: Array
@@ -83,12 +88,19 @@ class Information:
         z, weight = np.atleast_2d(z), np.atleast_1d(weight)
         scaled = z * weight[:, None]
         precision = self.precision + scaled.T @ z
-        if self._covariance is None or FEW * len(z) > len(precision):
+        if self._covariance is None or FEW * len(z) > len(precision) or not self._is_tame:
             return Information(precision)
-        reach = scaled @ self._covariance
-        inner = np.diag(weight) + reach @ scaled.T
+        root = np.sqrt(weight)[:, None] * z
+        reach = root @ self._covariance
+        inner = np.eye(len(z)) + reach @ root.T
         covariance = self._covariance - reach.T @ np.linalg.solve(inner, reach)
         return Information(precision, covariance)
+
+    @property
+    def _is_tame(self) -> bool:
+        """Whether updates keep enough digits: a chain of them would carry errors along."""
+        assert self._covariance is not None
+        return bool(np.diag(self._covariance).mean() * np.diag(self.precision).mean() < TAME)
 
     def variance(self, z: Array) -> Array:
         """zᵀVz for each row of z, shape (n,)."""

@@ -62,9 +62,10 @@ class StudentT:
 
     def draws(self, n: int = DRAWS) -> Array:
         """n draws from the joint distribution, always the same ones, shape (n, d)."""
-        rng = np.random.default_rng(0)
+        rng = np.random.Generator(np.random.PCG64(0))
         values, vectors = np.linalg.eigh(self.scale)
-        root = vectors * np.sqrt(np.maximum(values, 0.0))
+        # The symmetric root: it does not depend on which eigenvectors a machine finds.
+        root = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
         normal = rng.standard_normal((n, len(self.mean)))
         stretch = np.sqrt(self.df / rng.chisquare(self.df, n))
         return np.asarray(self.mean + (normal @ root.T) * stretch[:, None])
@@ -76,9 +77,11 @@ class StudentT:
             raise InputError(f"k must be a whole number of at least 1, not {k!r}")
         if k >= d:
             return np.ones(d)
-        # A coordinate that is exactly 0 in every draw (it cannot move) is never "in the top".
         size = np.abs(self.draws())
-        top = np.argpartition(-size, k - 1, axis=1)[:, :k]
-        chosen = np.zeros(size.shape, dtype=bool)
-        np.put_along_axis(chosen, top, True, axis=1)
-        return np.asarray(chosen.mean(axis=0))
+        least = np.partition(size, d - k, axis=1)[:, [d - k]]
+        above, at = size > least, (size == least) & (size > 0)
+        # Equals share the places that are left; what is exactly 0 is never "in the top".
+        left = (k - above.sum(axis=1, keepdims=True)) / np.maximum(
+            (size == least).sum(axis=1, keepdims=True), 1
+        )
+        return np.asarray((above + at * left).mean(axis=0))
