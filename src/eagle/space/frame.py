@@ -386,7 +386,8 @@ class SparseFrame(Frame):
         return bool(self._matrix.dtype.kind in "iu")
 
     def stored(self, j: int) -> np.dtype[Any] | None:
-        return np.dtype(self._matrix.dtype)
+        held: np.dtype[Any] = self._matrix.dtype
+        return held
 
     def read(self, j: int) -> Array | None:
         return np.asarray(self._columns[:, [j]].toarray()[:, 0], dtype=np.float64)
