@@ -14,8 +14,11 @@ from eagle.explanation import Bill, Explanation, Target
 from eagle.models.box import Box, Task, box
 from eagle.plan import Plan
 from eagle.progress import Progress
+from eagle.space.arrays import ArrayFrame
 from eagle.space.background import Background
-from eagle.space.frame import ArrayFrame, Frame, PandasFrame, frame
+from eagle.space.dataframes import PandasFrame
+from eagle.space.frame import Frame
+from eagle.space.read import frame
 from eagle.space.tabular import Table
 from eagle.types import AnswerError, Array, InputError
 

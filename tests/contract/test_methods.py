@@ -14,7 +14,7 @@ from scipy import sparse
 import eagle
 from catalogue import BUDGET, CASES, METHODS, Case
 from eagle.explain import Method
-from eagle.space.frame import frame
+from eagle.space.read import frame
 
 pytestmark = [
     pytest.mark.parametrize("method", METHODS.values(), ids=METHODS),

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias, final
 import numpy as np
 
 from eagle.models import reply
-from eagle.space.frame import plain
+from eagle.space.column import plain
 from eagle.types import Array, EagleError, InputError, Model, ModelError, ReplyError
 
 Task: TypeAlias = Literal["classification", "regression"]

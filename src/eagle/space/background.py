@@ -16,7 +16,9 @@ from numpy.typing import NDArray
 from scipy import special
 
 from eagle.space import template as templates
-from eagle.space.frame import Codes, Frame, Values, frame, numbers
+from eagle.space.column import Codes, encode, key, numbers
+from eagle.space.frame import Frame
+from eagle.space.read import frame
 from eagle.types import Array, InputError
 
 STEPS = 1024
@@ -226,6 +228,9 @@ def _number(name: Hashable, values: Array, integer: bool, low: float, high: floa
     cuts = [0, *inside.searchsorted(edges, "right").tolist(), len(inside)]
     bins = [inside[a:b] for a, b in pairwise(cuts)]
     counts = np.array([len(b) for b in bins] + [missing], dtype=float)
+    scale = float(present.std()) if len(present) else float("nan")
+    if len(present) and scale <= 1e-12 * np.abs(present[[0, -1]]).max():
+        scale = 0.0  # constant, but for the rounding of its mean
     return Column(
         name,
         integer=integer,
@@ -233,7 +238,7 @@ def _number(name: Hashable, values: Array, integer: bool, low: float, high: floa
         shares=counts / max(counts.sum(), 1.0),
         values=(*map(_kept, bins), np.array([np.nan])),
         mean=float(present.mean()) if len(present) else float("nan"),
-        scale=float(present.std()) if len(present) else float("nan"),
+        scale=scale,
         low=low,
         high=high,
     )
@@ -256,16 +261,6 @@ def _category(name: Hashable, codes: Codes) -> Column:
         shares=counts / max(counts.sum(), 1.0),
         values=(*values, np.array([np.nan])),
     )
-
-
-def _as_levels(values: Values, integer: bool) -> Codes:
-    """Numbers that the caller calls categories, as codes of their levels."""
-    if isinstance(values, Codes):
-        return values
-    levels, codes = np.unique(values[~np.isnan(values)], return_inverse=True)
-    out = np.full(len(values), -1, dtype=np.intp)
-    out[~np.isnan(values)] = codes
-    return Codes(out, tuple(int(v) if integer else float(v) for v in levels))
 
 
 @final
@@ -302,11 +297,11 @@ class Background:
         table = frame(data, names)
         if not len(table):
             raise InputError("the background has no rows")
-        bounds, scales = dict(bounds or {}), dict(scales or {})
+        categories, freeze = _listed(categories, "categories"), _listed(freeze, "freeze")
+        bounds = {name: _bounds(name, pair) for name, pair in dict(bounds or {}).items()}
+        scales = {name: _scale(name, scale) for name, scale in dict(scales or {}).items()}
         for what, asked in (("categories", categories), ("freeze", freeze),
                             ("bounds", bounds), ("scales", scales)):  # fmt: skip
-            if isinstance(asked, str):
-                raise InputError(f"{what} takes a list of column names, not one string")
             for name in asked:
                 if name not in table.names:
                     raise InputError(f"{what} names the column {name!r}, which is not there")
@@ -322,23 +317,19 @@ class Background:
                     "turn it into one of them, or freeze it, and it is passed on as it is"
                 )
             integer = table.is_integer(j)
-            if name in categories:
-                values = _as_levels(values, integer)
+            if name in categories and not isinstance(values, Codes):
+                values = encode(table.objects(j), name)
             if isinstance(values, Codes):
                 if name in bounds or name in scales:
                     raise InputError(f"column {name!r} is a category: it has no bounds or scale")
                 columns.append(_category(name, values))
                 continue
-            low, high = bounds.get(name, (None, None))
+            low, high = bounds.get(name, (-np.inf, np.inf))
             least, most = table.limits(j)
-            column = _number(
-                name, values, integer,
-                least if low is None else max(float(low), least),
-                most if high is None else min(float(high), most),
-            )  # fmt: skip
+            column = _number(name, values, integer, max(low, least), min(high, most))
             column = replace(column, dtype=table.narrow(j))
             if name in scales:
-                column = replace(column, scale=_scale(name, scales[name]))
+                column = replace(column, scale=scales[name])
             columns.append(column)
         if all(c.frozen for c in columns):
             raise InputError("every column is frozen: there is nothing left to explain with")
@@ -363,22 +354,36 @@ class Background:
         numeric = [n for j, n in enumerate(table.names) if not isinstance(table.read(j), Codes)]
         if isinstance(scales, Mapping):
             given = dict(scales)
-        elif np.ndim(scales) == 0:
-            given = {name: float(scales) for name in numeric}  # type: ignore[arg-type]
+        elif isinstance(scales, str) or not np.iterable(scales):
+            given = {name: _scale(name, scales) for name in numeric}
         else:
-            listed = list(scales)  # type: ignore[arg-type]
+            listed = list(scales)
             if len(listed) != len(table.names):
                 raise InputError(f"{len(listed)} scales do not fit {len(table.names)} columns")
             given = dict(zip(table.names, listed, strict=True))
-        still = [n for n in table.names if n not in given or n in freeze]
+        still = [n for n in table.names if n not in given or n in _listed(freeze, "freeze")]
         found = cls.of(
             table,
             freeze=still,
             bounds=bounds,
             scales={n: given[n] for n in given if n not in still},
         )
+        for column in found.columns:
+            if column.integer and 0 < column.scale < 0.5:
+                raise InputError(
+                    f"column {column.name!r} holds whole numbers, which a scale of "
+                    f"{column.scale:g} never moves: give it as a float, or a larger scale"
+                )
         columns = tuple(replace(c, mean=float("nan")) for c in found.columns)
         return replace(found, columns=columns, rows=0)
+
+    def fitted(self, template: Frame) -> Background:
+        """Of the columns of another template, which takes the place of this one's."""
+        columns = tuple(self.columns[self.names.index(n)] for n in template.names)
+        return replace(self, columns=columns, template=template)
+
+    def __repr__(self) -> str:
+        return f"<Background of {self.rows} rows and {len(self.columns)} columns>"
 
     @property
     def names(self) -> list[Hashable]:
@@ -402,17 +407,14 @@ class Background:
             if column.levels is None:
                 out[:, k] = values if isinstance(values, np.ndarray) else _numbers(rows, j)
                 continue
-            known = column.levels
-            if isinstance(values, Codes):
-                found = values
-            else:
-                found = _as_levels(_numbers(rows, j), rows.is_integer(j))
-            index = {level: i for i, level in enumerate(known)}
-            for level in found.levels:
-                index.setdefault(level, len(index))
-            levels[j] = tuple(index)
-            lookup = np.array([index[level] for level in found.levels] + [np.nan])
-            out[:, k] = lookup[found.codes]
+            if not isinstance(values, Codes):
+                values = encode(rows.objects(j), column.name, column.levels)
+            index = {key(level): i for i, level in enumerate(column.levels)}
+            for level in values.levels:
+                index.setdefault(key(level), len(index))
+            levels[j] = tuple(level for _, level in index)
+            lookup = np.array([index[key(level)] for level in values.levels] + [np.nan])
+            out[:, k] = lookup[values.codes]
         if np.isinf(out).any():
             k = int(np.isinf(out).any(axis=0).argmax())
             raise InputError(f"column {self.columns[self.moved[k]].name!r} of x is infinite")
@@ -478,7 +480,9 @@ class Background:
                 )
             if rows.names != template.names:
                 rows = rows.select([rows.names.index(n) for n in template.names])
-        elif len(rows.names) != len(template.names):
+        elif rows.named and (order := _by_place(rows.names)) is not None:
+            rows = rows.select(order)
+        if len(rows.names) != len(template.names):
             raise InputError(
                 f"x has {len(rows.names)} columns, but the background has {len(template.names)}"
             )
@@ -509,6 +513,16 @@ class Background:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the summary as JSON: no rows, no code."""
+        data = self.to_dict()
+        try:
+            same = templates.from_dict(data["template"]).conforms(self.template)
+        except Exception:  # pandas raises whatever it likes of dtypes it cannot name
+            same = False
+        if not same:
+            raise InputError(
+                "this table has a dtype that cannot be written to a file and read back alike: "
+                "turn it into a plain one"
+            )
         Path(path).write_text(json.dumps(self.to_dict(), allow_nan=False), encoding="utf-8")
 
     @classmethod
@@ -520,14 +534,46 @@ class Background:
             raise InputError(f"{path} is not a background saved by eagle") from None
 
 
+def _by_place(names: Sequence[Hashable]) -> list[int] | None:
+    """Where columns named 0, 1, … or x0, x1, … stand, if that is how they are named."""
+    for expected in (range(len(names)), [f"x{i}" for i in range(len(names))]):
+        if set(names) == set(expected):
+            return [list(names).index(n) for n in expected]
+    return None
+
+
 def _numbers(rows: Frame, j: int) -> Array:
     return numbers(rows.objects(j), rows.names[j])
 
 
-def _scale(name: Hashable, scale: float) -> float:
-    if not (np.isfinite(scale) and scale >= 0):
-        raise InputError(f"the scale of column {name!r} must be zero or more, not {scale!r}")
-    return float(scale)
+def _scale(name: Hashable, scale: Any) -> float:
+    try:
+        if np.isfinite(scale) and scale >= 0:
+            return float(scale)
+    except TypeError:
+        pass
+    raise InputError(f"the scale of column {name!r} must be zero or more, not {scale!r}")
+
+
+def _bounds(name: Hashable, pair: Any) -> tuple[float, float]:
+    try:
+        low, high = pair
+        found = -np.inf if low is None else float(low), np.inf if high is None else float(high)
+    except (TypeError, ValueError):
+        found = np.nan, np.nan
+    if np.isnan(found).any():
+        raise InputError(
+            f"the bounds of column {name!r} are a pair of numbers, None for open, not {pair!r}"
+        )
+    return found
+
+
+def _listed(names: Any, what: str) -> list[Hashable]:
+    if names is None:
+        return []
+    if isinstance(names, str) or not isinstance(names, Collection):
+        raise InputError(f"{what} takes a list of column names, not {names!r}")
+    return list(names)
 
 
 def _null(value: float) -> float | None:

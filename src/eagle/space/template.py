@@ -7,14 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from eagle.space.frame import ArrayFrame, Frame, NarwhalsFrame, PandasFrame, SparseFrame, narwhals
+from eagle.space.arrays import ArrayFrame, SparseFrame
+from eagle.space.dataframes import NarwhalsFrame, PandasFrame, narwhals
+from eagle.space.frame import Frame
 from eagle.types import InputError
 
 
 def plain_levels(levels: Sequence[Any], name: Hashable) -> list[Any]:
     """Levels that JSON can hold, or an error that names the column."""
     for level in levels:
-        if not isinstance(level, str | int | float | bool):
+        endless = isinstance(level, float) and not np.isfinite(level)
+        if endless or not isinstance(level, str | int | float | bool):
             raise InputError(
                 f"column {name!r} has a level of type {type(level).__name__}, which cannot be "
                 "written to a file: turn its levels into text first, or freeze it"
@@ -67,6 +70,7 @@ def to_dict(template: Frame) -> dict[str, Any]:
             "names": names,
             "dtypes": [_pandas_dtype(template.dtype(j), n) for j, n in enumerate(names)],
             "holes": [_hole(h) for h in template.holes],
+            "whole": sorted(template.whole),
         }
     assert isinstance(template, NarwhalsFrame)
     return {
@@ -100,7 +104,7 @@ def from_dict(data: Mapping[str, Any]) -> Frame:
         dtypes = [_read_pandas_dtype(d) for d in data["dtypes"]]
         table = pd.DataFrame({j: pd.Series([], dtype=d) for j, d in enumerate(dtypes)})
         table.columns = pd.Index(names)
-        return PandasFrame(table, [_marker(h) for h in data["holes"]])
+        return PandasFrame(table, [_marker(h) for h in data["holes"]], data["whole"])
     if kind in ("polars", "pyarrow"):
         nw = narwhals()
         schema = {n: _read_narwhals_dtype(d) for n, d in zip(names, data["dtypes"], strict=True)}

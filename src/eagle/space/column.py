@@ -1,0 +1,166 @@
+"""Columns of tables as plain values: numbers, or codes of levels."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eagle.types import Array, InputError
+
+Objects: TypeAlias = NDArray[np.object_]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Codes:
+    """A column of levels: `codes` index `levels`, and -1 is missing."""
+
+    codes: NDArray[np.intp]
+    levels: tuple[Any, ...]
+
+    def objects(self, missing: Any = None) -> Objects:
+        """The levels themselves, with `missing` where there is none."""
+        return array_of([*self.levels, missing])[self.codes]
+
+
+Values: TypeAlias = "Array | Codes"
+"""A column read or to be written: numbers (NaN is missing), or codes of levels."""
+
+
+def array_of(values: Iterable[Any]) -> Objects:
+    """Any values as an array of objects of one dimension."""
+    listed = list(values)
+    out = np.empty(len(listed), dtype=object)
+    for i, value in enumerate(listed):
+        out[i] = value
+    return out
+
+
+def is_missing(value: Any) -> bool:
+    """None, NaN, NaT and pandas' NA: the ways in which a table says "nothing"."""
+    if value is None:
+        return True
+    try:
+        return not bool(value == value)
+    except (TypeError, ValueError):  # pandas.NA refuses to be true or false
+        return type(value).__name__ == "NAType"
+
+
+def missing(objects: Objects) -> NDArray[np.bool_]:
+    """Which of the objects are missing."""
+    return np.array([is_missing(v) for v in objects], dtype=bool)
+
+
+def hole(objects: Objects) -> Any:
+    """How a column of objects says "nothing": as its first missing value does, else NaN."""
+    return next((v for v in objects if is_missing(v)), np.nan)
+
+
+def is_number(value: Any) -> bool:
+    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+
+
+def is_whole(value: Any) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def all_whole(objects: Objects) -> bool:
+    """Whether the objects that are there are whole numbers by type."""
+    present = [v for v in objects if not is_missing(v)]
+    return bool(present) and all(is_whole(v) for v in present)
+
+
+def whole(values: Array) -> bool:
+    """Whether all values are whole numbers, none missing."""
+    return bool(np.all(np.isfinite(values)) and np.all(values == np.rint(values)))
+
+
+def plain(value: Any) -> Any:
+    """numpy scalars as Python's own, everything else as it is."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def key(level: Any) -> tuple[bool, Any]:
+    """What tells levels apart: 1 and 1.0 are one level, 1 and True are two."""
+    return isinstance(level, bool), level
+
+
+def places(levels: Iterable[Any]) -> dict[tuple[bool, Any], int]:
+    """The place of each level, by its key."""
+    return {key(level): i for i, level in enumerate(levels)}
+
+
+def ordered(levels: Sequence[Any]) -> list[Any]:
+    """Levels in an order that does not depend on the rows: by type, then by value."""
+    try:
+        return sorted(levels, key=lambda v: (type(v).__name__, v))
+    except TypeError:
+        return sorted(levels, key=lambda v: (type(v).__name__, repr(v)))
+
+
+def encode(objects: Objects, name: Hashable, levels: Sequence[Any] = ()) -> Codes:
+    """Objects as codes; levels beyond those given are put behind them."""
+    index = places(levels)
+    try:
+        found = {key(plain(v)): plain(v) for v in objects if not is_missing(v)}
+    except TypeError:
+        raise InputError(
+            f"column {name!r} holds values that cannot be compared (lists, arrays or the like): "
+            "freeze it, and it is passed to the model as it is"
+        ) from None
+    fresh = ordered([level for k, level in found.items() if k not in index])
+    index |= {key(level): len(index) + i for i, level in enumerate(fresh)}
+    codes = [-1 if is_missing(v) else index[key(plain(v))] for v in objects]
+    return Codes(np.array(codes, dtype=np.intp), (*levels, *fresh))
+
+
+def numbers(objects: Objects, name: Hashable) -> Array:
+    """Objects as numbers, NaN where missing."""
+    out = np.full(len(objects), np.nan)
+    for i, value in enumerate(objects):
+        if is_missing(value):
+            continue
+        try:
+            if isinstance(value, str | bytes):
+                raise TypeError
+            out[i] = float(value)
+        except (TypeError, ValueError):
+            raise InputError(
+                f"column {name!r} holds numbers in the background, but {value!r} came"
+            ) from None
+    return out
+
+
+def truths(objects: Objects, name: Hashable) -> Objects:
+    """Objects as true or false, None where missing."""
+    out = array_of(None if is_missing(v) else plain(v) for v in objects)
+    for i, value in enumerate(out):
+        if value is not None:
+            if value not in (False, True):
+                raise InputError(f"column {name!r} holds true or false, but {value!r} came")
+            out[i] = bool(value)
+    return out
+
+
+def read_objects(objects: Objects, name: Hashable) -> Values | None:
+    """Mixed objects: numbers if all of them are, levels if they can be compared."""
+    present = [v for v in objects if not is_missing(v)]
+    if present and all(is_number(v) for v in present):
+        return numbers(objects, name)
+    try:
+        return encode(objects, name)
+    except InputError:
+        return None
+
+
+def written(values: Values, as_whole: bool, marker: Any) -> Objects:
+    """Values as objects, whole numbers as such, with the column's own marker for "nothing"."""
+    if isinstance(values, Codes):
+        return values.objects(marker)
+    return array_of(
+        marker if v != v else int(v) if as_whole and v.is_integer() else v for v in values.tolist()
+    )
