@@ -118,7 +118,7 @@ def many(forest: RandomForestClassifier, X: NDArray[np.float64], view: Any, n: i
 
     def ours() -> Any:
         explainer = eagle.Explainer(forest, X, view=view)
-        table = explainer._tables(X[:n])[0]
+        table = explainer._groups(X[:n])[0].table
         laws.update(table.space(i).law for i in range(n))
         for _ in explainer.explain_each(X[:n]):
             pass

@@ -35,6 +35,11 @@ class Prepared:
     weight: Array
     line: Line
 
+    @property
+    def nbytes(self) -> int:
+        """How much memory it holds."""
+        return self.points.nbytes + self.features.nbytes + self.line.nbytes
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -54,13 +59,14 @@ class Asked:
 class Planner:
     """Plans by law, remembered: instances of one law share points, weights and algebra.
 
-    The seed alone decides the plan; what was planned before, or together, never does.
+    The seed alone decides the plan; what was planned before, or together, never does. About
+    `remember` bytes of plans are kept.
     """
 
     method: Method
     budget: int
     seed: int
-    remember: int = 256
+    remember: int = 64 << 20
     _known: OrderedDict[Hashable, Prepared] = field(default_factory=OrderedDict, repr=False)
 
     def prepare(self, spaces: Sequence[Space]) -> list[Prepared]:
@@ -81,8 +87,9 @@ class Planner:
             )  # fmt: skip
             for (law, space), points in zip(fresh.items(), plans, strict=True):
                 found[law] = self._known[law] = self._prepared(space, points)
-            while len(self._known) > self.remember:
-                self._known.popitem(last=False)
+            size = sum(p.nbytes for p in self._known.values())
+            while size > self.remember and len(self._known) > 1:
+                size -= self._known.popitem(last=False)[1].nbytes
         return [self._own(found[space.law], space) for space in spaces]
 
     def _prepared(self, space: Space, points: Points, often: Any = 1) -> Prepared:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias, final
 
 import numpy as np
 
 from eagle import methods
 from eagle.explain import Method, Planner, Prepared, ask
-from eagle.explanation import Bill, Explanation, Target
-from eagle.models.box import Box, Task, box
+from eagle.explanation import Bill, Explanation, Target, answers_of
+from eagle.models.box import Task, box
 from eagle.plan import Plan
 from eagle.progress import Progress
 from eagle.space.arrays import ArrayFrame
@@ -20,7 +20,7 @@ from eagle.space.dataframes import PandasFrame
 from eagle.space.frame import Frame
 from eagle.space.read import frame
 from eagle.space.tabular import Table
-from eagle.types import AnswerError, Array, InputError
+from eagle.types import AnswerError, InputError
 
 View: TypeAlias = Literal["binned", "continuous"]
 Bounds: TypeAlias = Mapping[Any, tuple[float | None, float | None]]
@@ -67,10 +67,9 @@ class Explainer:
             raise InputError(f"a view is 'binned' or 'continuous', not {view!r}")
         if not isinstance(method, Method):
             raise InputError(f"a method is a value such as eagle.methods.EAGLE, not {method!r}")
-        self._box = Box(None, "no model", task, None if outputs is None else tuple(outputs))
-        if model is not None:
-            self._box = box(model, task, outputs)
+        self._box = box(model, task, outputs)
         self._model = model
+        self._seen: tuple[str, tuple[Any, ...]] | None = None
         self.background: Background | None = None
         self._around: dict[str, Any] | None = None
         if isinstance(data, Background):
@@ -79,7 +78,8 @@ class Explainer:
                     "a Background has its names, categories, frozen columns, bounds and scales "
                     "already: give them where it is made"
                 )
-            self.background = data
+            fitted = fitted_on(model, data.template)
+            self.background = data if fitted is data.template else data.fitted(fitted)
         elif data is not None:
             if scales is not None and not isinstance(scales, Mapping):
                 raise InputError("with data, scales are given by column name, in a dictionary")
@@ -120,16 +120,15 @@ class Explainer:
         `target` is the class or output to explain, or a pair: one against another. Without it,
         the predicted class, or the first output of a regression.
         """
-        groups = self._tables(x)
-        if sum(len(table) for table in groups) != 1:
-            raise InputError(
-                f"explain takes one row, but {sum(map(len, groups))} came: use explain_many"
-            )
+        groups = self._groups(x)
+        rows = sum(len(group.table) for group in groups)
+        if rows != 1:
+            raise InputError(f"explain takes one row, but {rows} came: use explain_many")
         return next(self._each(groups, target))
 
     def explain_each(self, X: Any, target: Target = None) -> Iterator[Explanation]:
         """Explain many rows from shared model calls, each as soon as its answers are there."""
-        return self._each(self._tables(X), target)
+        return self._each(self._groups(X), target)
 
     def explain_many(
         self, X: Any, target: Target = None, *, progress: bool = True
@@ -138,15 +137,16 @@ class Explainer:
 
         If the model fails on the way, the error's `finished` holds all that is done.
         """
-        groups = self._tables(X)
+        groups = self._groups(X)
         done: list[Explanation] = []
-        line = Progress("explained", sum(map(len, groups)), silent=not progress)
+        total = sum(len(group.table) for group in groups)
+        line = Progress("explained", total, silent=not progress)
         try:
             for explanation in self._each(groups, target):
                 done.append(explanation)
                 line.at(len(done))
         except AnswerError as error:
-            error.finished = done
+            error.finished = [*done, *error.finished]
             raise
         finally:
             line.close()
@@ -156,10 +156,10 @@ class Explainer:
 
     def plan(self, x: Any) -> Plan:
         """What the model would be asked about x, before it is: answer it anywhere, then `fit`."""
-        groups = self._tables(x)
-        if sum(len(table) for table in groups) != 1:
+        groups = self._groups(x)
+        if sum(len(group.table) for group in groups) != 1:
             raise InputError("a plan is for one row")
-        table = groups[0]
+        table = groups[0].table
         prepared = self._planner.prepare([table.space(0)])[0]
         return replace(self._plan(table, 0, prepared), inputs=table.inputs([0], [prepared.points]))
 
@@ -168,14 +168,16 @@ class Explainer:
     def describe(self) -> str:
         """What was understood of the model and the data, in words."""
         b = self._box
-        task = b.task or "not known before the first answer"
-        lines = [f"Model: {b.calls_it}", f"Task: {task}"]
+        seen_task, seen_outputs = self._seen or (None, None)
+        task = b.task or seen_task
+        lines = [f"Model: {b.calls_it}", f"Task: {task or 'not known before the first answer'}"]
         if b.margin:
             lines.append("Answers: decision values, since the model gives no probabilities")
-        if b.outputs is not None:
-            shape = f"(n, {len(b.outputs)})"
-            listed = ", ".join(map(str, b.outputs[:10])) + (" …" if len(b.outputs) > 10 else "")
-            kind = "classes" if b.task == "classification" else "outputs"
+        outputs = b.outputs or seen_outputs
+        if outputs is not None:
+            shape = f"(n, {len(outputs)})"
+            listed = ", ".join(map(str, outputs[:10])) + (" …" if len(outputs) > 10 else "")
+            kind = "classes" if task == "classification" else "outputs"
             lines.append(f"Output: {shape}, {kind} {listed}")
         else:
             lines.append("Output: its shape is known after the first answer")
@@ -207,36 +209,43 @@ class Explainer:
 
     # -- inside ---------------------------------------------------------------------------------
 
-    def _tables(self, X: Any) -> list[Table]:
-        """The rows, parted where one has a dtype of its own (a level nobody saw, a hole among
-        whole numbers): it is asked alone, so that it never changes what others are asked."""
+    def _groups(self, X: Any) -> list[_Group]:
+        """The rows, those apart that need a dtype of their own (a level nobody saw, a hole among
+        whole numbers): they are asked apart, so that they never change what others are asked."""
         if self.background is None:
-            assert self._around is not None
-            rows = frame(X, self._around["names"])
-            single = [rows.take([i]) for i in range(len(rows))]
-            grounds = [Background.around(fitted_on(self._model, r), **self._around) for r in single]
-            return [
-                Table(ground, ground.adopt(r), binned=False)
-                for ground, r in zip(grounds, single, strict=True)
-            ]
+            return self._around_each(X)
         background, binned = self.background, self.view == "binned"
-        rows = background.adopt(X)
+        rows = frame(X)
         if not len(rows):
             raise InputError("there are no rows to explain")
-        if background.template.conforms(rows):
-            return [Table(background, rows, binned)]
-        named = frame(X)
-        single = [background.adopt(named.take([i])) for i in range(len(named))]
-        fits = [background.template.conforms(r) for r in single]
-        groups: list[Table] = []
-        start = 0
-        while start < len(single):
-            end = start + 1
-            while fits[start] and end < len(single) and fits[end]:
-                end += 1
-            part = background.adopt(named.take(range(start, end)))
-            groups.append(Table(background, part, binned))
-            start = end
+        adopted = background.adopt(rows)
+        template = background.template
+        if template.conforms(adopted):
+            return [_Group(Table(background, adopted, binned), range(len(adopted)))]
+        parts: dict[Hashable, list[int]] = {}
+        widened = [j for j in range(len(template.names)) if template.form(j) != adopted.form(j)]
+        columns = [adopted.objects(j) for j in widened]
+        for i, values in enumerate(zip(*columns, strict=True)):
+            odd = tuple(template.misfit(j, v) for j, v in zip(widened, values, strict=True))
+            parts.setdefault(odd, []).append(i)
+        return [
+            _Group(Table(background, background.adopt(rows.take(part)), binned), part)
+            for part in parts.values()
+        ]
+
+    def _around_each(self, X: Any) -> list[_Group]:
+        """Without data each row is its own background."""
+        assert self._around is not None
+        rows = frame(X, self._around["names"])
+        if isinstance(X, list | tuple) and rows.native.dtype.kind in "iu":
+            rows = rows.wrap(rows.native.astype(np.float64))  # 1 in a list is a number like 1.0
+        if not len(rows):
+            raise InputError("there are no rows to explain")
+        groups = []
+        for i in range(len(rows)):
+            row = fitted_on(self._model, rows.take([i]))
+            ground = Background.around(row, **{**self._around, "names": None})
+            groups.append(_Group(Table(ground, ground.adopt(row), binned=False), [i]))
         return groups
 
     def _plan(self, table: Table, i: int, prepared: Prepared) -> Plan:
@@ -252,19 +261,40 @@ class Explainer:
             box=self._box,
         )
 
-    def _each(self, groups: Sequence[Table], target: Target) -> Iterator[Explanation]:
-        for table in groups:
-            for asked in ask(self._planner, table, self._query, self.batch_rows):
-                bill = Bill(len(asked.answers), asked.calls, asked.model_seconds, asked.own_seconds)
-                plan = self._plan(table, asked.i, asked.prepared)
-                yield plan.explain(asked.answers, target, bill)
+    def _each(self, groups: Sequence[_Group], target: Target) -> Iterator[Explanation]:
+        """Explanations in the order of the rows. The few odd rows are asked first."""
+        if target is not None and self._box.outputs is not None:  # before anything is paid
+            answers_of(np.zeros((1, len(self._box.outputs))), self._box.outputs, target)
+        ready: dict[int, Explanation] = {}
+        following = 0
+        try:
+            for group in sorted(groups, key=lambda group: len(group.table)):
+                for i, explanation in self._explained(group, target):
+                    ready[i] = explanation
+                    while following in ready:
+                        yield ready.pop(following)
+                        following += 1
+        except AnswerError as error:
+            error.finished = [ready[i] for i in sorted(ready)]
+            raise
 
-    def _query(self, inputs: Any, rows: int) -> Array:
-        answers = self._box.ask(inputs, rows)
-        if self._box.task is None or self._box.outputs is None:
-            task, outputs = self._box.understood(answers)
-            self._box = replace(self._box, task=task, outputs=outputs)
-        return answers
+    def _explained(self, group: _Group, target: Target) -> Iterator[tuple[int, Explanation]]:
+        table = group.table
+        for asked in ask(self._planner, table, self._box.ask, self.batch_rows):
+            bill = Bill(len(asked.answers), asked.calls, asked.model_seconds, asked.own_seconds)
+            plan = self._plan(table, asked.i, asked.prepared)
+            explanation = plan.explain(asked.answers, target, bill)
+            self._seen = explanation.task, explanation.outputs
+            yield group.places[asked.i], explanation
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class _Group:
+    """Rows that are asked together, and their places among all rows."""
+
+    table: Table
+    places: Sequence[int]
 
 
 def whole_number(value: Any, name: str, least: int) -> int:

@@ -68,16 +68,18 @@ class Explanation:
 
     A score is the coefficient of the feature in the local line. In the binned view a feature is
     1 while the row keeps the instance's bin or level, so its score is what *having* that value
-    adds; in the continuous view it is the change per standard deviation. `scale` and `df` are
-    those of the scores' joint Student-t posterior. `contrast` is how far the instance stands
-    from the background in each feature's units.
+    adds; in the continuous view it is the change per standard deviation. The scores' posterior is
+    a joint Student-t with the scale matrix `variance` × `factor` (σ̂²V) and `df` degrees of
+    freedom; explanations that share a plan share the factor. `contrast` is how far the instance
+    stands from the background in each feature's units.
     """
 
     names: tuple[str, ...]
     conditions: tuple[str, ...]
     values: tuple[Any, ...]
     scores: Array
-    scale: Array
+    factor: Array
+    variance: float
     df: float
     intercept: float
     prediction: float
@@ -96,7 +98,12 @@ class Explanation:
 
     # -- how sure ---------------------------------------------------------------------------
 
-    @cached_property
+    @property
+    def scale(self) -> Array:
+        """The scale matrix of the scores' posterior, shape (d, d)."""
+        return self.variance * self.factor
+
+    @property
     def posterior(self) -> StudentT:
         """The joint distribution of the scores."""
         return StudentT(self.scores, self.scale, self.df)
@@ -124,7 +131,13 @@ class Explanation:
         """In words, what a reader should know before trusting the scores."""
         found = []
         held = self.r2_held_out if np.isfinite(self.r2_held_out) else self.r2
-        if is_flat(self._answers(self.target)):
+        rows = len(self.evidence.answers)
+        if rows < 2 * (len(self.names) + 1):
+            found.append(
+                f"{rows} row{'s are' if rows > 1 else ' is'} few for {len(self.names)} features: "
+                "intervals may be too narrow; a larger budget helps, if there is more to ask"
+            )
+        if rows > 1 and is_flat(self._answers(self.target)):
             found.append(
                 "the model gave the same answer everywhere near this input, so no feature "
                 "matters here"
@@ -136,12 +149,6 @@ class Explanation:
                 f"a line does not fit the model well here: on held-out rows it explains "
                 f"{max(held, 0):.0%} of the variation (weighted R² {held:.2f}). The scores give "
                 "the average tilt; their intervals do not speak of the curvature"
-            )
-        rows = len(self.evidence.answers)
-        if rows < 2 * (len(self.names) + 1):
-            found.append(
-                f"{rows} rows are few for {len(self.names)} features: intervals may be too "
-                "narrow; a larger budget helps, if there are more rows to ask"
             )
         still = [n for n, moved in zip(self.names, self._moved, strict=True) if not moved]
         if still:
@@ -264,7 +271,8 @@ class Explanation:
             "warnings": list(self.warnings),
             "bill": asdict(self.bill),
             "surrogate": {"bayes linear": asdict(self.surrogate)},
-            "scale": pack(self.scale),
+            "variance": self.variance,
+            "factor": pack(self.factor),
             "evidence": {
                 "points": pack(self.evidence.points),
                 "features": pack(_compact(self.evidence.features)),
@@ -376,6 +384,8 @@ def answers_of(answers: Array, outputs: tuple[Any, ...], target: Target) -> Arra
             raise InputError("one output against another is a pair of names")
         one, other = (answers_of(answers, outputs, t) for t in target)
         return one - other
+    if isinstance(target, list | np.ndarray):
+        raise InputError(f"a target is one output's name, or a tuple of two, not {target!r}")
     for k, name in enumerate(outputs):
         if type(name) is type(target) and name == target:
             return answers[:, k]
@@ -391,7 +401,8 @@ def described(fit: Fit, features: Array, y: Array) -> dict[str, Any]:
     slopes = fit.slopes
     return {
         "scores": slopes.mean,
-        "scale": slopes.scale,
+        "factor": fit.factor[1:, 1:],
+        "variance": fit.variance,
         "df": slopes.df,
         "intercept": fit.intercept,
         "prediction": float(y[0]),
@@ -445,7 +456,8 @@ def _read(data: Mapping[str, Any]) -> Explanation:
         conditions=tuple(str(f["condition"]) for f in features),
         values=tuple(f["value"] for f in features),
         scores=np.array([float(f["score"]) for f in features]),
-        scale=unpack(data["scale"]).astype(np.float64),
+        factor=unpack(data["factor"]).astype(np.float64),
+        variance=float(data["variance"]),
         df=float(data["df"]),
         intercept=float(data["intercept"]),
         prediction=float(data["prediction"]),
@@ -470,7 +482,7 @@ def _read(data: Mapping[str, Any]) -> Explanation:
         seed=int(data["seed"]),
     )
     e = found.evidence
-    shapes = (found.scale.shape, e.weight.shape, e.answers.shape, (len(features),))
+    shapes = (found.factor.shape, e.weight.shape, e.answers.shape, (len(features),))
     if shapes != ((d, d), (n,), (n, len(found.outputs)), (d,)):
         raise ValueError("the arrays do not fit one another")
     found._answers(found.target)

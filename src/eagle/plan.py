@@ -99,6 +99,7 @@ class Plan:
             "seed": self.seed,
             "surrogate": {"bayes linear": asdict(self.surrogate)},
             "task": self.box.task,
+            "margin": self.box.margin,
             "outputs": plain_json(self.box.outputs),
             "features": [
                 {"name": n, "condition": c, "value": plain_json(v), "contrast": null(float(k))}
@@ -139,5 +140,11 @@ def _read(data: Mapping[str, Any]) -> Plan:
         method=str(data["method"]),
         surrogate=surrogate,
         seed=int(data["seed"]),
-        box=Box(None, "a plan", data["task"], None if outputs is None else tuple(outputs)),
+        box=Box(
+            None,
+            "a plan",
+            data["task"],
+            None if outputs is None else tuple(outputs),
+            bool(data["margin"]),
+        ),
     )

@@ -130,7 +130,7 @@ def test_saved_files_are_plain_and_versioned(iris: eagle.Explanation, tmp_path: 
 @pytest.mark.parametrize(
     "spoil",
     [
-        lambda d: d.pop("scale"),
+        lambda d: d.pop("factor"),
         lambda d: d["evidence"]["weight"].update(dtype="O"),
         lambda d: d["evidence"]["weight"].update(data="AAAA"),
         lambda d: d["evidence"]["weight"].update(shape=[10**12]),

@@ -69,7 +69,7 @@ def first(e: Explanation, d: int) -> Explanation:
     few: dict[str, Any] = {
         name: getattr(e, name)[:d] for name in ("names", "conditions", "values", "contrast")
     }
-    return replace(e, **few, evidence=seen, scores=e.scores[:d], scale=e.scale[:d, :d])
+    return replace(e, **few, evidence=seen, scores=e.scores[:d], factor=e.factor[:d, :d])
 
 
 def bars_of(ax: Axes) -> list[Rectangle]:
@@ -151,7 +151,7 @@ def test_odd_explanations_are_drawn(
     if kind == "one feature":
         e = first(e, 1)
     elif kind == "zero":
-        e = replace(e, scores=0 * e.scores, scale=0 * e.scale)
+        e = replace(e, scores=0 * e.scores, variance=0.0)
     elif kind == "negative":
         e = replace(e, scores=-abs(e.scores))
     else:

@@ -37,6 +37,19 @@ def variance_only(variance: Array, weight: Array) -> Array:
 
 
 @final
+@dataclass(eq=False)
+class _Walk:
+    """How far the plan of one space has come."""
+
+    space: Space
+    origin: Array
+    known: Information
+    chosen: list[Points]
+    failed: int = 0
+    rest: int = 0
+
+
+@final
 @dataclass(frozen=True)
 class Greedy:
     """Algorithm 1, planned: seeds, then the best of a fresh pool, batch by batch.
@@ -67,41 +80,44 @@ class Greedy:
         """For each space its points, shape (budget, d). All spaces share seeds and pools."""
         if not spaces:
             return []
-        space = spaces[0]
+        space, d = spaces[0], len(spaces[0].origin)
         first = space.draw(self.seeds, rng)
         first[0] = space.origin
+        walks = [self._start(s, kernel, first) for s in spaces]
         rounds = max(0, -(-(budget - self.seeds) // self.batch))
-        pools = np.empty((rounds, self.pool, len(space.origin)), first.dtype)
-        for pool in pools:
-            pool[:] = space.draw(self.pool, rng)
-        return [self._plan(s, kernel, first, pools)[:budget] for s in spaces]
+        step = max(1, BLOCK // (self.pool * (d + 1)))
+        for start in range(0, rounds, step):
+            pools = [space.draw(self.pool, rng) for _ in range(min(step, rounds - start))]
+            for walk in walks:
+                self._go_on(walk, kernel, np.stack(pools))
+        return [np.concatenate(walk.chosen)[:budget] for walk in walks]
 
-    def _plan(self, space: Space, kernel: Kernel, first: Points, pools: Points) -> Points:
+    def _start(self, space: Space, kernel: Kernel, first: Points) -> _Walk:
         origin = space.features(space.origin[None])[0]
         features = space.features(first)
-        known = self.prior.information(len(origin)).add(augment(features), kernel(features, origin))
-        chosen, failed, rest = [first], 0, 0
+        prior = self.prior.information(len(origin))
+        known = prior.add(augment(features), kernel(features, origin))
+        return _Walk(space, origin, known, [first])
+
+    def _go_on(self, walk: _Walk, kernel: Kernel, pools: Points) -> None:
+        """Choose a batch from each pool, shape (pools, size, d)."""
         rounds, size, d = pools.shape
         fast = self.score is gain and not self.frozen and self.batch < SHORT < size
-        step = max(1, BLOCK // (size * (d + 1)))
-        for start in range(0, rounds, step):
-            block = pools[start : start + step]
-            z = np.ones((len(block), size, d + 1))
-            space.features(block.reshape(-1, d), out=z.reshape(-1, d + 1)[:, 1:])
-            weight = kernel(z[..., 1:], origin)
-            for r, pool in enumerate(block):
-                picks = None
-                if fast and rest == 0:
-                    picks = self._shortlisted(z[r], weight[r], known)
-                    if picks is None:  # too short a list: try again later, and ever later
-                        failed, rest = failed + 1, 2**failed
-                else:
-                    rest -= 1
-                if picks is None:
-                    picks = self._greedy(z[r], weight[r], known)
-                known = known.add(z[r][picks], weight[r][picks])
-                chosen.append(pool[picks])
-        return np.concatenate(chosen)
+        z = np.ones((rounds, size, d + 1))
+        walk.space.features(pools.reshape(-1, d), out=z.reshape(-1, d + 1)[:, 1:])
+        weight = kernel(z[..., 1:], walk.origin)
+        for r, pool in enumerate(pools):
+            picks = None
+            if fast and walk.rest == 0:
+                picks = self._shortlisted(z[r], weight[r], walk.known)
+                if picks is None:  # too short a list: try again later, and ever later
+                    walk.failed, walk.rest = walk.failed + 1, 2**walk.failed
+            else:
+                walk.rest -= 1
+            if picks is None:
+                picks = self._greedy(z[r], weight[r], walk.known)
+            walk.known = walk.known.add(z[r][picks], weight[r][picks])
+            walk.chosen.append(pool[picks])
 
     def _greedy(self, z: Array, weight: Array, known: Information) -> NDArray[np.intp]:
         """The next batch, each pick the best given those before it, or in spite of them."""

@@ -47,27 +47,30 @@ class Box:
     def read(self, answers: Any, rows: int) -> Array:
         """A reply, checked, as numbers of shape (rows, outputs)."""
         checked = reply.check(answers, rows)
+        named = None if self.outputs is None else len(self.outputs)
         if self.margin:
             checked = np.concatenate([-checked, checked], 1) if checked.shape[1] == 1 else checked
-        elif (self.task or self._guess(checked)) == "classification":
-            checked = reply.probabilities(checked)
-        if self.outputs is not None and checked.shape[1] != len(self.outputs):
+        elif self.task == "classification" or (
+            self.task is None and named == 2 and checked.shape[1] == 1
+        ):
+            checked = reply.probabilities(checked, named)
+        if named is not None and checked.shape[1] != named:
             raise ReplyError(
-                f"the model answered with {checked.shape[1]} outputs, but {len(self.outputs)} "
-                f"are named: {', '.join(map(str, self.outputs))}"
+                f"the model answered with {checked.shape[1]} outputs, but {named} are named: "
+                f"{', '.join(map(str, self.outputs or ()))}"
             )
         return checked
 
-    def _guess(self, answers: Array) -> Task:
-        """Rows of two or more numbers that sum to 1 are read as probabilities."""
-        if self.outputs is not None and answers.shape[1] == 1 and len(self.outputs) == 2:
-            return "classification"
-        several = answers.shape[1] > 1
-        return "classification" if several and reply.are_probabilities(answers) else "regression"
-
     def understood(self, answers: Array) -> tuple[Task, tuple[Any, ...]]:
-        """Task and output names, now that answers (n, outputs) have been seen."""
-        task = self.task or ("classification" if self.margin else self._guess(answers))
+        """Task and output names, as the answers about one instance show them.
+
+        Rows of two or more numbers that sum to 1 are read as probabilities. Each instance is
+        judged by its own answers, so that neither company nor history can decide.
+        """
+        task = self.task
+        if task is None:
+            sums = answers.shape[1] > 1 and reply.are_probabilities(answers)
+            task = "classification" if sums else "regression"
         if self.outputs is not None:
             return task, self.outputs
         if task == "regression" and answers.shape[1] == 1:
@@ -79,40 +82,82 @@ def box(model: Any, task: Task | None = None, outputs: Sequence[Hashable] | None
     """Any model: a fitted estimator, or any function of a table."""
     if task not in (None, "classification", "regression"):
         raise InputError(f"task is 'classification' or 'regression', not {task!r}")
+    if outputs is not None and (isinstance(outputs, str) or not np.iterable(outputs)):
+        raise InputError(f"outputs is a list of names, not {outputs!r}")
     names = None if outputs is None else tuple(plain(o) for o in outputs)
     if names is not None and len(set(names)) < len(names):
         raise InputError("the names of the outputs must differ from one another")
+    if model is None:
+        return Box(None, "no model", task, names)
     if isinstance(model, type):
         raise InputError(f"{model.__name__} is a class: give a fitted model, an instance of it")
-    classes = _classes(model)
-    proba = getattr(model, "predict_proba", None)
-    decision = getattr(model, "decision_function", None)
-    predict = getattr(model, "predict", None)
-    kind = type(model).__name__
-    if task != "regression" and callable(proba):
-        return Box(proba, f"{kind}.predict_proba", "classification", names or classes)
-    if task != "regression" and callable(decision) and classes is not None:
-        told = f"{kind}.decision_function"
-        return Box(decision, told, "classification", names or classes, margin=True)
-    if callable(predict) and (task == "regression" or classes is None):
-        return Box(predict, f"{kind}.predict", "regression", names)
-    if callable(predict) and not callable(model):
+    kind, role = type(model).__name__, _role(model)
+    if role == "clusterer":
+        raise InputError(
+            f"{kind} gives numbers of clusters, which are no quantities: give a function that "
+            "returns a distance or a score"
+        )
+    classes = None if role == "regressor" else _classes(model)
+    known = names or classes
+    if role == "classifier":
+        task = task or "classification"
+    for method, ask_it in (("predict_proba", task != "regression"),
+                           ("decision_function", task != "regression" and role != "regressor"),
+                           ("predict", True)):  # fmt: skip
+        function = getattr(model, method, None)
+        if not ask_it or not callable(function):
+            continue
+        told = f"{kind}.{method}"
+        if method == "predict_proba":
+            return Box(function, told, "classification", known)
+        if method == "decision_function" and classes is None:  # a detector of outliers
+            return Box(function, told, "regression", names or ("decision",))
+        if method == "decision_function":
+            _refuse_pairs(model, kind, len(classes or ()))
+            return Box(function, told, "classification", known, margin=True)
+        if classes is not None and task != "regression":
+            break
+        return Box(function, told, "regression" if role == "regressor" else task, names)
+    if callable(model):
+        return Box(model, f"{getattr(model, '__name__', kind)}()", task, known)
+    if callable(getattr(model, "predict", None)):
         raise InputError(
             f"{kind} is a classifier that only gives labels: give a function that returns a "
             "number to explain, such as a probability"
         )
-    if callable(model):
-        name = getattr(model, "__name__", kind)
-        return Box(model, f"{name}()", task, names or classes)
     raise InputError(
         f"a model is an estimator with predict_proba or predict, or a function; {kind} is neither"
     )
 
 
+def _role(model: Any) -> str | None:
+    """What scikit-learn calls the kind of an estimator, if it does."""
+    try:
+        role = model.__sklearn_tags__().estimator_type
+    except Exception:  # not an estimator, or one of an older or newer way
+        role = getattr(model, "_estimator_type", None)
+    return role if isinstance(role, str) else None
+
+
+def _refuse_pairs(model: Any, kind: str, classes: int) -> None:
+    """Margins between pairs of classes are not scores of classes."""
+    while True:
+        inner = getattr(model, "best_estimator_", None)
+        steps = getattr(model, "steps", None)
+        model = inner if inner is not None else steps[-1][1] if steps else model
+        if inner is None and not steps:
+            break
+    if classes > 2 and getattr(model, "decision_function_shape", None) == "ovo":
+        raise InputError(
+            f"{kind} gives margins between pairs of classes (decision_function_shape='ovo'): "
+            "use 'ovr', or a function that returns a score for each class"
+        )
+
+
 def _classes(model: Any) -> tuple[Any, ...] | None:
-    """The estimator's own class names, where it has one list of them."""
+    """The model's own class names, where it has one list of them."""
     classes = getattr(model, "classes_", None)
-    if classes is None or getattr(model, "_estimator_type", None) == "regressor":
+    if classes is None:
         return None
     if isinstance(classes, list) and classes and np.ndim(classes[0]) > 0:
         return None  # one list for each of several targets

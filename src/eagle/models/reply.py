@@ -14,6 +14,14 @@ LARGEST = 1e150
 
 def _plain(reply: Any) -> NDArray[Any]:
     """The reply as an array: tensors, frames, lists and arrays alike."""
+    if isinstance(reply, list | tuple) and reply and all(np.ndim(part) == 2 for part in reply):
+        raise ReplyError(
+            f"the model returned {len(reply)} tables, as one with several targets does: wrap it in "
+            "a function that returns one of them"
+        )
+    if isinstance(reply, np.ma.MaskedArray) and np.ma.is_masked(reply):
+        raise ReplyError("the model masked some of its answers: every row needs one")
+    reply = _sorted(reply)
     for step in ("detach", "cpu"):  # a torch-like tensor says how to leave its device
         method = getattr(reply, step, None)
         if callable(method):
@@ -28,6 +36,17 @@ def _plain(reply: Any) -> NDArray[Any]:
         return np.asarray(reply)
     except (ValueError, TypeError) as error:
         raise ReplyError(f"the model's reply is not a table of numbers: {error}") from None
+
+
+def _sorted(reply: Any) -> Any:
+    """A pandas reply whose index says that its rows were put in another order, put back."""
+    index = getattr(reply, "index", None)
+    if type(reply).__module__.split(".")[0] != "pandas" or index is None:
+        return reply
+    order = np.asarray(index)
+    rows = np.arange(len(order))
+    moved = order.dtype.kind in "iu" and not np.array_equal(order, rows)
+    return reply.sort_index() if moved and np.array_equal(np.sort(order), rows) else reply
 
 
 def check(reply: Any, rows: int) -> Array:
@@ -81,15 +100,15 @@ def are_probabilities(answers: Array) -> bool:
     return bool(inside and np.abs(answers.sum(axis=1) - 1).max() <= 1e-3)
 
 
-def probabilities(answers: Array) -> Array:
+def probabilities(answers: Array, classes: int | None) -> Array:
     """Class probabilities, shape (n, classes); one column is that of the second of two classes."""
-    if answers.shape[1] == 1:
+    if answers.shape[1] == 1 and classes in (None, 2):
         answers = np.concatenate([1 - answers, answers], axis=1)
     if not are_probabilities(answers):
         row = int(np.argmax(np.abs(answers.sum(axis=1) - 1)))
         raise ReplyError(
             f"the model's reply is not probabilities: row {row} is {answers[row].tolist()}. "
-            "They must lie between 0 and 1 and sum to 1; to explain raw outputs, give "
-            "task='regression'"
+            "They must lie between 0 and 1 and sum to 1; to explain raw outputs, give a function "
+            "of the table that returns them, and task='regression'"
         )
     return answers

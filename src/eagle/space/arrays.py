@@ -14,12 +14,11 @@ from eagle.space.column import (
     Objects,
     Values,
     all_whole,
-    array_of,
+    exact,
     hole,
     is_missing,
     missing,
     numbers,
-    plain,
     read_objects,
     truths,
     written,
@@ -135,8 +134,8 @@ class ArrayFrame(Frame):
         if is_missing(value):
             return "a hole" if kind in "iubUS" else None
         if kind in "iu":
-            (number,) = numbers(array_of([value]), self.names[j])
-            return None if holds(self._array.dtype, plain(value)) else f"a float, as {number}"
+            fits = holds(self._array.dtype, exact(value, self.names[j]))
+            return None if fits else "a float"
         return None
 
     def adopt(self, columns: Sequence[Objects]) -> ArrayFrame:
@@ -156,7 +155,7 @@ class ArrayFrame(Frame):
             gaps = missing(out[:, j])
             out[gaps, j] = self.holes[j]
         gap = any(is_missing(v) for v in out.flat)
-        return self.wrap(out if gap or kind == "O" else out.astype(kind))
+        return self.wrap(out if gap or kind == "O" else out.astype(bool if kind == "b" else kind))
 
 
 @final

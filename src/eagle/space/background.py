@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from eagle.space import template as templates
-from eagle.space.column import Codes, encode, key, numbers
+from eagle.space.column import LARGEST_WHOLE, Codes, encode, key, numbers
 from eagle.space.frame import Frame
 from eagle.space.read import frame
 from eagle.types import Array, InputError
@@ -31,8 +31,6 @@ KEPT = 64
 """A bin keeps at most this many of its values, evenly spaced by rank."""
 
 RANKS = np.arange(KEPT) * 2 + 1
-
-LARGEST_WHOLE = 2.0**53
 
 SCHEMA = 1
 
@@ -298,10 +296,10 @@ class Background:
         if not len(table):
             raise InputError("the background has no rows")
         categories, freeze = _listed(categories, "categories"), _listed(freeze, "freeze")
-        bounds = {name: _bounds(name, pair) for name, pair in dict(bounds or {}).items()}
+        limits = {name: _bounds(name, pair) for name, pair in dict(bounds or {}).items()}
         scales = {name: _scale(name, scale) for name, scale in dict(scales or {}).items()}
         for what, asked in (("categories", categories), ("freeze", freeze),
-                            ("bounds", bounds), ("scales", scales)):  # fmt: skip
+                            ("bounds", limits), ("scales", scales)):  # fmt: skip
             for name in asked:
                 if name not in table.names:
                     raise InputError(f"{what} names the column {name!r}, which is not there")
@@ -320,11 +318,11 @@ class Background:
             if name in categories and not isinstance(values, Codes):
                 values = encode(table.objects(j), name)
             if isinstance(values, Codes):
-                if name in bounds or name in scales:
+                if name in limits or name in scales:
                     raise InputError(f"column {name!r} is a category: it has no bounds or scale")
                 columns.append(_category(name, values))
                 continue
-            low, high = bounds.get(name, (-np.inf, np.inf))
+            low, high = limits.get(name, (-np.inf, np.inf))
             least, most = table.limits(j)
             column = _number(name, values, integer, max(low, least), min(high, most))
             column = replace(column, dtype=table.narrow(j))

@@ -13,6 +13,9 @@ from eagle.types import Array, InputError
 
 Objects: TypeAlias = NDArray[np.object_]
 
+LARGEST_WHOLE = 2.0**53
+"""Beyond it floats no longer tell whole numbers apart."""
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -133,6 +136,19 @@ def numbers(objects: Objects, name: Hashable) -> Array:
                 f"column {name!r} holds numbers in the background, but {value!r} came"
             ) from None
     return out
+
+
+def exact(value: Any, name: Hashable) -> int | float:
+    """A number for a column of whole numbers; a float beyond 2^53 has lost its last digits."""
+    (number,) = numbers(array_of([value]), name).tolist()
+    if isinstance(plain(value), int):
+        return int(value)
+    if abs(number) > LARGEST_WHOLE:
+        raise InputError(
+            f"column {name!r} holds whole numbers, but {value!r} came, a float too large to be "
+            "exact: give x as a table of one row"
+        )
+    return float(number)
 
 
 def truths(objects: Objects, name: Hashable) -> Objects:

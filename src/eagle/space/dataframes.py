@@ -15,6 +15,7 @@ from eagle.space.column import (
     all_whole,
     array_of,
     encode,
+    exact,
     hole,
     is_missing,
     key,
@@ -166,8 +167,7 @@ class PandasFrame(Frame):
             return "a hole" if isinstance(dtype, np.dtype) and dtype.kind in "iub" else None
         held = self.stored(j)
         if held is not None and held.kind in "iu":
-            numbers(array_of([value]), self.names[j])
-            return None if holds(held, plain(value)) else "a float"
+            return None if holds(held, exact(value, self.names[j])) else "a float"
         return None
 
     def adopt(self, columns: Sequence[Objects]) -> PandasFrame:
@@ -298,8 +298,7 @@ class NarwhalsFrame(Frame):
             return None
         held, dtype = self.stored(j), self.dtype(j)
         if held is not None and held.kind in "iu":
-            numbers(array_of([value]), self.names[j])
-            return None if holds(held, plain(value)) else "a float"
+            return None if holds(held, exact(value, self.names[j])) else "a float"
         if isinstance(dtype, nw.Enum) and plain(value) not in tuple(dtype.categories):
             return ("level", plain(value))
         return None

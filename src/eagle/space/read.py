@@ -80,7 +80,7 @@ def _array(table: Any) -> NDArray[Any]:
     return array
 
 
-def _unmasked(table: np.ma.MaskedArray[Any, Any]) -> NDArray[Any]:
+def _unmasked(table: Any) -> NDArray[Any]:
     """What is masked is missing."""
     if not np.ma.is_masked(table):
         return np.asarray(table.data)

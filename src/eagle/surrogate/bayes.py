@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from eagle.surrogate.information import Information, Prior, augment
 from eagle.surrogate.student import StudentT
@@ -22,20 +23,28 @@ def is_flat(y: Array) -> bool:
 class Fit:
     """A fitted line: all that the answers taught.
 
-    `posterior` is φ ~ t_{n₀+N}(φ̂, σ̂²V) over the intercept (first) and the slopes. `r2` is the
+    `posterior` is φ ~ t_{n₀+N}(φ̂, σ̂²V) over the intercept (first) and the slopes; `factor` is
+    V, σ̂² is `variance`. A feature that never changed is one with a free intercept: it has no
+    part, and stands there as 0 with no variance. `r2` is the
     weighted R² on the rows fitted, `r2_held_out` the same when each row is predicted by a fit
     that has not seen it; both are NaN where the answers do not vary or cannot be held out.
     """
 
-    posterior: StudentT
-    information: Information
+    mean: Array
+    factor: Array
     variance: float
+    df: float
+    information: Information
     r2: float
     r2_held_out: float
 
     @property
+    def posterior(self) -> StudentT:
+        return StudentT(self.mean, self.variance * self.factor, self.df)
+
+    @property
     def intercept(self) -> float:
-        return float(self.posterior.mean[0])
+        return float(self.mean[0])
 
     @property
     def slopes(self) -> StudentT:
@@ -50,7 +59,7 @@ class Fit:
         """
         z = augment(np.atleast_2d(features))
         spread = self.variance * (1.0 / np.asarray(weight) + self.information.variance(z))
-        return z @ self.posterior.mean, np.sqrt(spread)
+        return z @ self.mean, np.sqrt(spread)
 
 
 @final
@@ -65,8 +74,15 @@ class Line:
     z: Array
     weight: Array
     information: Information
+    factor: Array = field(repr=False)
     hat: Array = field(repr=False)
     left: Array = field(repr=False)
+    still: NDArray[np.bool_] = field(repr=False)
+
+    @property
+    def nbytes(self) -> int:
+        """How much memory the line holds."""
+        return sum(a.nbytes for a in (self.z, self.weight, self.factor, self.hat, self.left))
 
     def fit(self, y: Array) -> Fit:
         """Fit the answers y, shape (N,): φ̂ = V ZᵀW y and σ̂² = (n₀σ₀² + s²)/(n₀ + N)."""
@@ -79,32 +95,25 @@ class Line:
         prior = s.prior.precision(self.z.shape[1] - 1)
         middle = float(y[0] + self.weight @ (y - y[0]) / self.weight.sum())
         # A free intercept absorbs any constant exactly; taking it out first keeps the slopes
-        # exact also where the answers sit far from zero.
+        # exact also where the answers sit far from zero. And in units of their own size,
+        # answers of any size can be squared.
         shift = middle if prior[0] == 0 else 0.0
-        mean = self.hat @ (y - shift)
-        residual = (y - shift) - self.z @ mean
-        s2 = float(self.weight @ residual**2 + prior @ mean**2)
+        unit = float(np.abs(y - shift).max()) or 1.0
+        mean = self.hat @ ((y - shift) / unit)
+        residual = (y - shift) / unit - self.z @ mean
+        loss = float(self.weight @ residual**2)
+        spread = float(self.weight @ ((y - middle) / unit) ** 2)
         df = s.n0 + len(y)
-        variance = (s.n0 * s.sigma0**2 + s2) / df
-        mean[0] += shift
-        spread = float(self.weight @ (y - middle) ** 2)
-        if is_flat(y):
-            r2 = held = float("nan")
-        else:
-            r2 = 1.0 - float(self.weight @ residual**2) / spread
-            held = float("nan")
+        variance = s.n0 * s.sigma0**2 / df + unit**2 * (loss + float(prior @ mean**2)) / df
+        r2 = held = float("nan")
+        if not is_flat(y):
+            r2 = 1.0 - loss / spread
             if self.left.min() > 1e-6:  # else a row alone decides: nothing is left without it
                 held = 1.0 - float(self.weight @ (residual / self.left) ** 2) / spread
-        covariance = self.information.covariance
-        scale = variance * (covariance + covariance.T) / 2
-        if prior[0] == 0:
-            # A feature that never changed is one with the free intercept: it has no part here.
-            still = np.ptp(self.z, axis=0) == 0
-            still[0] = False
-            mean[still] = 0.0
-            scale[still] = scale[:, still] = 0.0
-        posterior = StudentT(mean, scale, df)
-        return Fit(posterior, self.information, variance, r2, held)
+        mean *= unit
+        mean[self.still] = 0.0
+        mean[0] += shift
+        return Fit(mean, self.factor, variance, df, self.information, r2, held)
 
 
 @final
@@ -133,7 +142,13 @@ class BayesLinear:
         reach = z @ information.covariance
         # 1 - leverage: what is left of a row's residual once the row is held out.
         left = 1.0 - weight * np.vecdot(reach, z)
-        return Line(self, z, weight, information, (reach * weight[:, None]).T, left)
+        factor = (information.covariance + information.covariance.T) / 2
+        still = np.ptp(z, axis=0) == 0
+        still[0] = False
+        still &= self.prior.precision(features.shape[1])[0] == 0
+        factor[still] = factor[:, still] = 0.0
+        hat = (reach * weight[:, None]).T
+        return Line(self, z, weight, information, factor, hat, left, still)
 
     def fit(self, features: Array, y: Array, weight: Array) -> Fit:
         """Fit answers y, shape (N,), at features (N, d) of the given weights (N,)."""
