@@ -10,11 +10,18 @@ import numpy as np
 
 from eagle.types import Array, InputError
 
+FAR = 100.0
+"""An anchor farther from the origin than this would cancel digits of the distances to it."""
+
 
 def euclidean(features: Array, anchor: Array) -> Array:
     """Squared Euclidean distance of each row to the anchor, shape (..., n)."""
-    apart = features - anchor
-    return np.asarray(np.vecdot(apart, apart))
+    if np.abs(anchor).max(initial=0.0) > FAR:
+        apart = features - anchor
+        return np.asarray(np.vecdot(apart, apart))
+    # Without a copy of the features, which would cost more than all the rest.
+    squared = np.vecdot(features, features) - 2 * (features @ anchor) + anchor @ anchor
+    return np.asarray(np.maximum(squared, 0.0))
 
 
 def cosine(features: Array, anchor: Array) -> Array:

@@ -19,11 +19,12 @@ from eagle.types import Array, InputError, Kernel, Points, Space
 # the earlier candidate wins: so a plan is the same on every machine.
 TIE = 1e-9
 
-# Candidates on the short list of a batch.
+# Candidates on the short list of a batch, and which of them are later than which.
 SHORT = 64
+LATER = np.tri(SHORT, k=-1, dtype=bool)
 
 # Floats of candidate features held at once: small enough to stay in a processor's cache.
-BLOCK = 1 << 16
+BLOCK = 1 << 17
 
 
 def gain(variance: Array, weight: Array) -> Array:
@@ -34,6 +35,26 @@ def gain(variance: Array, weight: Array) -> Array:
 def variance_only(variance: Array, weight: Array) -> Array:
     """Predictive variance zᵀVz, blind to locality."""
     return variance
+
+
+@final
+class _Pool:
+    """Candidates, and what is known about their answers: variance is zᵀVz with z = (1, features).
+
+    The intercept is kept apart: candidates lie in memory as their space writes them.
+    """
+
+    def __init__(self, features: Array, weight: Array, known: Information, scratch: Array) -> None:
+        self.features, self.weight, self.known = features, weight, known
+        V = known.covariance
+        self._reach = np.matmul(features, np.ascontiguousarray(V[1:, 1:]), out=scratch)
+        self._reach += V[0, 1:]
+        self._first = features @ V[0, 1:] + V[0, 0]
+        self.variance = np.vecdot(self._reach, features) + self._first
+
+    def shared_with(self, i: int | np.intp) -> Array:
+        """zᵀVz* of all candidates z with candidate z*, shape (n,)."""
+        return np.asarray(self._reach @ self.features[i] + self._first)
 
 
 @final
@@ -85,11 +106,13 @@ class Greedy:
         first[0] = space.origin
         walks = [self._start(s, kernel, first) for s in spaces]
         rounds = max(0, -(-(budget - self.seeds) // self.batch))
-        step = max(1, BLOCK // (self.pool * (d + 1)))
+        step = max(1, BLOCK // (self.pool * max(d, 1)))
+        # Room for candidates, made once: fresh memory costs more than what is done in it.
+        room = np.empty((2, step, self.pool, d))
         for start in range(0, rounds, step):
             pools = [space.draw(self.pool, rng) for _ in range(min(step, rounds - start))]
             for walk in walks:
-                self._go_on(walk, kernel, np.stack(pools))
+                self._go_on(walk, kernel, np.stack(pools), room[:, : len(pools)])
         return [np.concatenate(walk.chosen)[:budget] for walk in walks]
 
     def _start(self, space: Space, kernel: Kernel, first: Points) -> _Walk:
@@ -99,71 +122,74 @@ class Greedy:
         known = prior.add(augment(features), kernel(features, origin))
         return _Walk(space, origin, known, [first])
 
-    def _go_on(self, walk: _Walk, kernel: Kernel, pools: Points) -> None:
+    def _go_on(self, walk: _Walk, kernel: Kernel, pools: Points, room: Array) -> None:
         """Choose a batch from each pool, shape (pools, size, d)."""
-        rounds, size, d = pools.shape
-        fast = self.score is gain and not self.frozen and self.batch < SHORT < size
-        z = np.ones((rounds, size, d + 1))
-        walk.space.features(pools.reshape(-1, d), out=z.reshape(-1, d + 1)[:, 1:])
-        weight = kernel(z[..., 1:], walk.origin)
+        features, scratch = room
+        walk.space.features(pools.reshape(-1, pools.shape[-1]), out=_flat(features))
+        weights = kernel(features, walk.origin)
         for r, pool in enumerate(pools):
-            picks = None
-            if fast and walk.rest == 0:
-                picks = self._shortlisted(z[r], weight[r], walk.known)
-                if picks is None:  # too short a list: try again later, and ever later
-                    walk.failed, walk.rest = walk.failed + 1, 2**walk.failed
-            else:
-                walk.rest -= 1
-            if picks is None:
-                picks = self._greedy(z[r], weight[r], walk.known)
-            walk.known = walk.known.add(z[r][picks], weight[r][picks])
+            picks = self._batch(walk, _Pool(features[r], weights[r], walk.known, scratch[r]))
+            walk.known = walk.known.add(augment(features[r][picks]), weights[r][picks])
             walk.chosen.append(pool[picks])
 
-    def _greedy(self, z: Array, weight: Array, known: Information) -> NDArray[np.intp]:
-        """The next batch, each pick the best given those before it, or in spite of them."""
-        reach = z @ known.covariance
-        variance = np.vecdot(reach, z)
+    def _batch(self, walk: _Walk, pool: _Pool) -> NDArray[np.intp]:
+        """The next batch from a pool, best first."""
+        fast = self.score is gain and not self.frozen and self.batch < SHORT < len(pool.weight)
+        if fast and walk.rest == 0:
+            found = self._by_cholesky(pool)
+            if found is not None:
+                return found
+            walk.failed, walk.rest = walk.failed + 1, 2**walk.failed  # again later, and ever later
+        else:
+            walk.rest -= 1
+        return self._one_by_one(pool)
+
+    def _one_by_one(self, pool: _Pool) -> NDArray[np.intp]:
+        """A batch, each pick the best given those before it, or in spite of them if frozen."""
+        weight, variance = pool.weight, pool.variance
         picks = np.empty(self.batch, dtype=np.intp)
-        shared = np.empty((self.batch, len(z)))
+        shared = np.empty((self.batch, len(weight)))
         for i in range(self.batch):
             score = self.score(variance, weight)
             pick = picks[i] = (score >= score[score.argmax()] * (1 - TIE)).argmax()
             if not self.frozen:
                 # Sherman-Morrison, kept as one vector a pick: zᵀVz* given the picks before it.
-                row = reach @ z[pick] - shared[:i, pick] @ shared[:i]
+                row = pool.shared_with(pick)
+                if i:
+                    row -= shared[:i, pick] @ shared[:i]
                 row *= math.sqrt(weight[pick] / (1 + weight[pick] * variance[pick]))
                 shared[i] = row
                 variance -= row * row
             variance[pick] = 0.0  # never again
         return picks
 
-    def _shortlisted(self, z: Array, weight: Array, known: Information) -> NDArray[np.intp] | None:
-        """What `_greedy` picks by information gain, found among the best candidates alone.
+    def _by_cholesky(self, pool: _Pool) -> NDArray[np.intp] | None:
+        """What `_one_by_one` picks by information gain, by a single call to LAPACK.
 
-        Picking by gain is the pivoting of a Cholesky factorisation of I + √π Z V Zᵀ √π. More
-        points never make a point more informative, so today's scores bound tomorrow's: if the
-        last pick beats the best candidate off the list, the list was long enough. If it does
-        not, or if different candidates tie for a pick, there is no answer here.
+        Picking by gain is the pivoting of a Cholesky factorisation of I + √π Z V Zᵀ √π, here of
+        a short list. More points never make a point more informative, so today's scores bound
+        tomorrow's: if the last pick beats the best candidate off the list, it was long enough.
+        If not, or if different candidates tie for a pick, there is no answer here.
         """
-        score = known.variance(z) * weight
-        last = len(z) - SHORT - 1
+        score = self.score(pool.variance, pool.weight)
+        last = len(score) - SHORT - 1
         order = np.argpartition(score, last)
-        listed = np.sort(order[last + 1 :])
-        root = z[listed] * np.sqrt(weight[listed])[:, None]
-        matrix = root @ known.covariance @ root.T
+        listed, bound = np.sort(order[last + 1 :]), score[order[last]]
+        z = augment(pool.features[listed])
+        root = z * np.sqrt(pool.weight[listed])[:, None]
+        matrix = root @ pool.known.covariance @ root.T
         matrix.flat[:: SHORT + 1] += 1.0
         factor, pivots, _, _ = lapack.dpstrf(matrix, lower=1)
         pivots -= 1
         best = np.diagonal(factor)[: self.batch] ** 2 - 1
         # Beside the 1 on the diagonal, a smaller score keeps too few digits to tell ties.
-        if best[-1] <= max(score[order[last]] * (1 + TIE), 1e-5):
+        if best[-1] <= max(bound * (1 + TIE), 1e-5):
             return None
         # The score of candidate j, in order of pivoting, when pick k was made.
         scores = np.empty((SHORT, self.batch))
         scores[:, 0] = matrix.diagonal()[pivots] - 1
-        taken = np.cumsum(factor[:, : self.batch - 1] ** 2, axis=1)
-        scores[:, 1:] = scores[:, :1] - taken
-        tied = np.tril(scores >= best * (1 - TIE), -1)
+        scores[:, 1:] = scores[:, :1] - np.cumsum(factor[:, : self.batch - 1] ** 2, axis=1)
+        tied = (scores >= best * (1 - TIE)) & LATER[:, : self.batch]
         if tied.any():
             return self._earliest(z, listed, pivots, tied)
         return np.asarray(listed[pivots[: self.batch]])
@@ -176,13 +202,17 @@ class Greedy:
         tied: NDArray[np.bool_],
     ) -> NDArray[np.intp] | None:
         """The picks, each moved to its earliest copy; None if a tie is not between copies."""
-        places = listed[pivots]
         others, picked = np.nonzero(tied)
-        if not np.array_equal(z[places[others]], z[places[picked]]):
+        if not np.array_equal(z[pivots[others]], z[pivots[picked]]):
             return None
-        picks, free = places[: self.batch].copy(), np.ones(len(listed), dtype=bool)
-        for k, place in enumerate(places[: self.batch]):
-            earliest = ((z[listed] == z[place]).all(axis=1) & free).argmax()
+        picks, free = np.empty(self.batch, dtype=np.intp), np.ones(len(listed), dtype=bool)
+        for k, place in enumerate(pivots[: self.batch]):
+            earliest = ((z == z[place]).all(axis=1) & free).argmax()
             picks[k] = listed[earliest]
             free[earliest] = False
         return picks
+
+
+def _flat(block: Array) -> Array:
+    """Pools of candidates as one list of them, without a copy."""
+    return block.reshape(-1, block.shape[-1])

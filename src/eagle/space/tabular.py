@@ -163,7 +163,7 @@ class TableSpace:
     def features(self, points: Points, out: Array | None = None) -> Array:
         out = np.empty(points.shape) if out is None else out
         if len(self._offsets) < points.shape[1]:
-            out[...] = points < self._kept
+            np.less(points, self._kept, out=out, casting="unsafe")
         if len(self._offsets) == points.shape[1] and self._plain:
             out[...] = NORMAL[points]
             return out

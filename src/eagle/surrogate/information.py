@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import final
 
 import numpy as np
+from scipy.linalg import lapack
 
 from eagle.types import Array, InputError
 
@@ -72,13 +73,15 @@ class Information:
     def covariance(self) -> Array:
         """V, shape (D, D)."""
         if self._covariance is None:
-            try:
-                inverse = np.linalg.inv(self.precision)
-            except np.linalg.LinAlgError:
+            factor, failed = lapack.dpotrf(self.precision, lower=1, clean=1)
+            if failed:
                 raise InputError(
-                    "the coefficients are not determined yet: with a free intercept at least "
-                    "one point must be added before there is a covariance"
-                ) from None
+                    "the coefficients are not determined: with a free intercept at least one "
+                    "point of some weight must be added before there is a covariance"
+                )
+            half = lapack.dpotri(factor, lower=1)[0]
+            inverse = half + half.T
+            inverse.flat[:: len(half) + 1] = half.diagonal()
             object.__setattr__(self, "_covariance", inverse)
         assert self._covariance is not None
         return self._covariance
