@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from threading import Lock
 from typing import Any, final
 
 import numpy as np
@@ -55,19 +56,48 @@ class Asked:
 
 
 @final
-@dataclass(eq=False)
-class Planner:
-    """Plans by law, remembered: instances of one law share points, weights and algebra.
+class Memory:
+    """The plans made last in this process, up to so many bytes of them."""
 
-    The seed alone decides the plan; what was planned before, or together, never does. About
-    `remember` bytes of plans are kept.
+    def __init__(self, most: int) -> None:
+        self._most, self._size, self._lock = most, 0, Lock()
+        self._plans: OrderedDict[Hashable, Prepared] = OrderedDict()
+
+    def get(self, key: Hashable) -> Prepared | None:
+        with self._lock:
+            if key in self._plans:
+                self._plans.move_to_end(key)
+            return self._plans.get(key)
+
+    def put(self, key: Hashable, plan: Prepared) -> None:
+        with self._lock:
+            if key not in self._plans:
+                self._size += plan.nbytes
+                self._plans[key] = plan
+            while self._size > self._most and len(self._plans) > 1:
+                self._size -= self._plans.popitem(last=False)[1].nbytes
+
+    def clear(self) -> None:
+        with self._lock:
+            self._plans.clear()
+            self._size = 0
+
+
+MEMORY = Memory(64 << 20)
+
+
+@final
+@dataclass(frozen=True)
+class Planner:
+    """Plans by law: instances of one law share points, weights and algebra.
+
+    Method, budget, seed and law alone decide a plan; what was planned before, or together, never
+    does. So plans are remembered for the whole process: explainers of tables alike share them.
     """
 
     method: Method
     budget: int
     seed: int
-    remember: int = 64 << 20
-    _known: OrderedDict[Hashable, Prepared] = field(default_factory=OrderedDict, repr=False)
 
     def prepare(self, spaces: Sequence[Space]) -> list[Prepared]:
         """For each space its points, and everything about them that needs no answers."""
@@ -75,22 +105,23 @@ class Planner:
         fresh: dict[Hashable, Space] = {}
         for space in spaces:
             law = space.law
-            if law in self._known:
-                self._known.move_to_end(law)
-                found[law] = self._known[law]
-            else:
+            known = found.get(law) or MEMORY.get(self._key(space))
+            if known is None:
                 fresh[law] = space
+            else:
+                found[law] = known
         if fresh:
             plans = self.method.design.plan(
                 list(fresh.values()), self.method.kernel, self.budget,
                 np.random.Generator(np.random.PCG64(self.seed)),
             )  # fmt: skip
             for (law, space), points in zip(fresh.items(), plans, strict=True):
-                found[law] = self._known[law] = self._prepared(space, points)
-            size = sum(p.nbytes for p in self._known.values())
-            while size > self.remember and len(self._known) > 1:
-                size -= self._known.popitem(last=False)[1].nbytes
+                found[law] = self._prepared(space, points)
+                MEMORY.put(self._key(space), found[law])
         return [self._own(found[space.law], space) for space in spaces]
+
+    def _key(self, space: Space) -> Hashable:
+        return self, type(space), space.law
 
     def _prepared(self, space: Space, points: Points, often: Any = 1) -> Prepared:
         features = space.features(points)
@@ -107,9 +138,6 @@ class Planner:
         if len(first) == len(shared.points):
             return shared
         return self._prepared(space, shared.points[first], often)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_known": OrderedDict()}
 
 
 def ask(

@@ -501,3 +501,22 @@ def test_rows_planned_again_keep_their_weight_but_count_once() -> None:
     weight = 20_000 * chance * methods.EAGLE.kernel(z, np.ones(3))
     exact = methods.EAGLE.surrogate.fit(z, model(np.where(z == 1, "True", "False")), weight)
     assert np.allclose(e.scores, exact.slopes.mean, atol=0.05)
+
+
+def test_explainers_of_tables_alike_share_plans_within_bounds() -> None:
+    from eagle.explain import MEMORY, Memory, Planner
+
+    MEMORY.clear()
+    plans = []
+    for seed in (0, 1):
+        data = np.random.default_rng(seed).normal(size=(400, 5))
+        table = Table(Background.of(data), Background.of(data).adopt(data[:2]))
+        planner = Planner(eagle.methods.EAGLE, 60, 3)
+        plans += planner.prepare([table.space(0), table.space(1)])
+    assert all(p is plans[0] for p in plans)
+    other = Planner(eagle.methods.EAGLE, 60, 4).prepare([table.space(0)])[0]
+    assert not np.array_equal(other.points, plans[0].points)
+    small = Memory(plans[0].nbytes)
+    for key in range(3):
+        small.put(key, plans[0])
+    assert [small.get(key) is not None for key in range(3)] == [False, False, True]

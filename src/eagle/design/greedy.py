@@ -24,7 +24,7 @@ SHORT = 64
 LATER = np.tri(SHORT, k=-1, dtype=bool)
 
 # Floats of candidate features held at once: small enough to stay in a processor's cache.
-BLOCK = 1 << 17
+BLOCK = 1 << 18
 
 
 def gain(variance: Array, weight: Array) -> Array:
@@ -48,13 +48,13 @@ class _Pool:
         self.features, self.weight, self.known = features, weight, known
         V = known.covariance
         self._reach = np.matmul(features, np.ascontiguousarray(V[1:, 1:]), out=scratch)
-        self._reach += V[0, 1:]
-        self._first = features @ V[0, 1:] + V[0, 0]
-        self.variance = np.vecdot(self._reach, features) + self._first
+        self._cross, self._corner = features @ V[0, 1:], V[0, 0]
+        self.variance = np.vecdot(self._reach, features) + (2 * self._cross + self._corner)
 
     def shared_with(self, i: int | np.intp) -> Array:
         """zᵀVz* of all candidates z with candidate z*, shape (n,)."""
-        return np.asarray(self._reach @ self.features[i] + self._first)
+        beside = self._cross + (self._cross[i] + self._corner)
+        return np.asarray(self._reach @ self.features[i] + beside)
 
 
 @final
@@ -108,11 +108,11 @@ class Greedy:
         rounds = max(0, -(-(budget - self.seeds) // self.batch))
         step = max(1, BLOCK // (self.pool * max(d, 1)))
         # Room for candidates, made once: fresh memory costs more than what is done in it.
-        room = np.empty((2, step, self.pool, d))
+        room, scratch = np.empty((step, self.pool, d)), np.empty((self.pool, d))
         for start in range(0, rounds, step):
             pools = [space.draw(self.pool, rng) for _ in range(min(step, rounds - start))]
             for walk in walks:
-                self._go_on(walk, kernel, np.stack(pools), room[:, : len(pools)])
+                self._go_on(walk, kernel, np.stack(pools), room[: len(pools)], scratch)
         return [np.concatenate(walk.chosen)[:budget] for walk in walks]
 
     def _start(self, space: Space, kernel: Kernel, first: Points) -> _Walk:
@@ -122,14 +122,14 @@ class Greedy:
         known = prior.add(augment(features), kernel(features, origin))
         return _Walk(space, origin, known, [first])
 
-    def _go_on(self, walk: _Walk, kernel: Kernel, pools: Points, room: Array) -> None:
+    def _go_on(
+        self, walk: _Walk, kernel: Kernel, pools: Points, room: Array, scratch: Array
+    ) -> None:
         """Choose a batch from each pool, shape (pools, size, d)."""
-        features, scratch = room
-        walk.space.features(pools.reshape(-1, pools.shape[-1]), out=_flat(features))
-        weights = kernel(features, walk.origin)
-        for r, pool in enumerate(pools):
-            picks = self._batch(walk, _Pool(features[r], weights[r], walk.known, scratch[r]))
-            walk.known = walk.known.add(augment(features[r][picks]), weights[r][picks])
+        walk.space.features(pools.reshape(-1, pools.shape[-1]), out=_flat(room))
+        for pool, features, weight in zip(pools, room, kernel(room, walk.origin), strict=True):
+            picks = self._batch(walk, _Pool(features, weight, walk.known, scratch))
+            walk.known = walk.known.add(augment(features[picks]), weight[picks])
             walk.chosen.append(pool[picks])
 
     def _batch(self, walk: _Walk, pool: _Pool) -> NDArray[np.intp]:
@@ -139,7 +139,8 @@ class Greedy:
             found = self._by_cholesky(pool)
             if found is not None:
                 return found
-            walk.failed, walk.rest = walk.failed + 1, 2**walk.failed  # again later, and ever later
+            walk.failed += 1  # try again after a while, and after ever longer ones
+            walk.rest = max(1, 2 ** (walk.failed - 3))
         else:
             walk.rest -= 1
         return self._one_by_one(pool)

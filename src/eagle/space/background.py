@@ -226,7 +226,9 @@ def _number(name: Hashable, values: Array, integer: bool, low: float, high: floa
     cuts = [0, *inside.searchsorted(edges, "right").tolist(), len(inside)]
     bins = [inside[a:b] for a, b in pairwise(cuts)]
     counts = np.array([len(b) for b in bins] + [missing], dtype=float)
-    scale = float(present.std()) if len(present) else float("nan")
+    mean = float(present.mean()) if len(present) else float("nan")
+    apart = present - mean
+    scale = float(np.sqrt(apart @ apart / len(present))) if len(present) else float("nan")
     if len(present) and scale <= 1e-12 * np.abs(present[[0, -1]]).max():
         scale = 0.0  # constant, but for the rounding of its mean
     return Column(
@@ -235,7 +237,7 @@ def _number(name: Hashable, values: Array, integer: bool, low: float, high: floa
         edges=edges,
         shares=counts / max(counts.sum(), 1.0),
         values=(*map(_kept, bins), np.array([np.nan])),
-        mean=float(present.mean()) if len(present) else float("nan"),
+        mean=mean,
         scale=scale,
         low=low,
         high=high,

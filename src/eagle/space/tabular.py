@@ -14,6 +14,9 @@ from eagle.space.background import NORMAL, STEPS, Background
 from eagle.space.frame import Frame
 from eagle.types import Array, InputError, Points
 
+REMEMBERED = 64
+"""So many spaces of a table are kept: as many as are asked in one call by default, and some."""
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -55,7 +58,16 @@ class Table:
         return len(self.rows)
 
     def space(self, i: int) -> TableSpace:
-        return TableSpace(self, i)
+        """The space around row i; the last ones are remembered, with what they have worked out."""
+        if i not in self._spaces:
+            if len(self._spaces) >= REMEMBERED:
+                self._spaces.clear()
+            self._spaces[i] = TableSpace(self, i)
+        return self._spaces[i]
+
+    @cached_property
+    def _spaces(self) -> dict[int, TableSpace]:
+        return {}
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -95,7 +107,8 @@ class Table:
     def steps(self) -> tuple[Any, ...]:
         """What decides the offsets of numbers that nothing stands in the way of."""
         columns = [self.background.columns[j] for j in self.background.moved]
-        return tuple((c.integer, c.scale) for c in columns if c.levels is None)
+        numbers = [c for c in columns if c.levels is None]
+        return tuple((c.scale > 0, c.scale if c.integer else None) for c in numbers)
 
     @cached_property
     def offsets(self) -> Array:

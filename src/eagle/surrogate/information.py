@@ -88,7 +88,6 @@ class Information:
 
     def add(self, z: Array, weight: Array) -> Information:
         """With the points z, shape (n, D), of the given weights, shape (n,)."""
-        z, weight = np.atleast_2d(z), np.atleast_1d(weight)
         scaled = z * weight[:, None]
         precision = self.precision + scaled.T @ z
         if self._covariance is None or FEW * len(z) > len(precision) or not self._is_tame:
