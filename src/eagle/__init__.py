@@ -4,6 +4,8 @@ explainer = eagle.Explainer(model, X_train)
 explanation = explainer.explain(x)
 """
 
+from typing import Any
+
 from eagle import methods, theory
 from eagle.explain import Method
 from eagle.explainer import Explainer
@@ -25,5 +27,15 @@ __all__ = [
     "Plan",
     "ReplyError",
     "methods",
+    "plot",
     "theory",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """`eagle.plot`, imported when it is first asked for."""
+    if name == "plot":
+        from importlib import import_module
+
+        return import_module("eagle.plot")
+    raise AttributeError(f"module 'eagle' has no attribute {name!r}")

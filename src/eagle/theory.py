@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy import special
 
 from eagle.surrogate.information import Information
 from eagle.types import InputError
@@ -73,6 +72,8 @@ def sample_size(
 
 def entropy(df: float, logdet: float, d: int) -> float:
     """Differential entropy of a d-dimensional Student-t whose scale matrix has log-det `logdet`."""
+    from scipy import special
+
     half = (df + d) / 2
     volume = 0.5 * d * math.log(df * math.pi) + special.betaln(d / 2, df / 2)
     spread = half * (special.digamma(half) - special.digamma(df / 2))
@@ -86,6 +87,8 @@ def expected_information_gain(before: Information, after: Information, n: int, n
     the points: theorem 1 is exact for the Student-t posterior too.
     """
     _positive(n0=n0)
+    from scipy import special
+
     d = len(before.precision)
     noise = np.log((n0 + n) / n0) + special.digamma(n0 / 2) - special.digamma((n0 + n) / 2)
     rest = 0.5 * d * float(noise) + entropy(n0, 0.0, d) - entropy(n0 + n, 0.0, d)

@@ -25,13 +25,18 @@ def python(code: str, *flags: str) -> str:
 def test_public_names() -> None:
     assert sorted(eagle.__all__) == [
         "Background", "EagleError", "Explainer", "Explanation", "InputError", "Method",
-        "ModelError", "Plan", "ReplyError", "methods", "theory",
+        "ModelError", "Plan", "ReplyError", "methods", "plot", "theory",
     ]  # fmt: skip
     assert all(hasattr(eagle, name) for name in eagle.__all__)
+    assert not hasattr(eagle, "nonsense")
+    assert python("import eagle; print(eagle.plot.attribution.__name__)") == "attribution\n"
 
 
 def test_importing_is_light() -> None:
-    heavy = ("pandas", "sklearn", "matplotlib", "rich", "scipy.stats", "narwhals", "onnxruntime")
+    heavy = (
+        "pandas", "sklearn", "matplotlib", "rich", "narwhals", "onnxruntime",
+        "scipy.stats", "scipy.linalg", "scipy.special",
+    )  # fmt: skip
     loaded = python(f"import eagle, sys; print([m for m in {heavy!r} if m in sys.modules])")
     assert loaded.strip() == "[]"
 

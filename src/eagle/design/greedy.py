@@ -9,7 +9,6 @@ from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import lapack
 
 from eagle.surrogate.information import Information, Prior, augment
 from eagle.types import Array, InputError, Kernel, Points, Space
@@ -172,6 +171,8 @@ class Greedy:
         tomorrow's: if the last pick beats the best candidate off the list, it was long enough.
         If not, or if different candidates tie for a pick, there is no answer here.
         """
+        from scipy.linalg import lapack
+
         score = self.score(pool.variance, pool.weight)
         last = len(score) - SHORT - 1
         order = np.argpartition(score, last)

@@ -9,11 +9,11 @@ from functools import cached_property, lru_cache
 from itertools import pairwise
 from os import PathLike
 from pathlib import Path
+from statistics import NormalDist
 from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
 from eagle.space import template as templates
 from eagle.space.column import LARGEST_WHOLE, Codes, encode, key, numbers
@@ -37,8 +37,8 @@ SCHEMA = 1
 
 def normal_steps() -> Array:
     """Standard normal quantiles, evenly spaced; step 0 stands for "no move" and is 0."""
-    steps = special.ndtri(np.arange(STEPS) / STEPS)
-    steps[0] = 0.0
+    normal = NormalDist()
+    steps = np.array([0.0] + [normal.inv_cdf(k / STEPS) for k in range(1, STEPS)])
     return np.asarray(steps / np.sqrt(np.mean(steps**2)))
 
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import final
 
 import numpy as np
-from scipy.linalg import lapack
 
 from eagle.types import Array, InputError
 
@@ -73,6 +72,8 @@ class Information:
     def covariance(self) -> Array:
         """V, shape (D, D)."""
         if self._covariance is None:
+            from scipy.linalg import lapack  # late: it takes longer to import than all else here
+
             factor, failed = lapack.dpotrf(self.precision, lower=1, clean=1)
             if failed:
                 raise InputError(

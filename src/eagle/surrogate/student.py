@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import final
 
 import numpy as np
-from scipy import special
 
 from eagle.types import Array, InputError
 
@@ -42,6 +41,8 @@ class StudentT:
         """
         if not 0 < level < 1:
             raise InputError(f"a level is a probability between 0 and 1, not {level!r}")
+        from scipy import special
+
         d = len(self.mean)
         if joint and d:
             ellipsoid = np.sqrt(d * special.fdtri(d, self.df, level))
@@ -54,6 +55,8 @@ class StudentT:
 
     def probability_sign(self) -> Array:
         """The probability that each coordinate has the sign of its mean, shape (d,)."""
+        from scipy import special
+
         spread = self.spread
         sure = spread == 0
         ratio = np.abs(self.mean) / np.where(sure, 1.0, spread)
