@@ -3,10 +3,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check bench clean
+.PHONY: demo test bench clean
 
 demo: $(VENV)/.demo
-	$(BIN)/eagle demo
+	@$(BIN)/eagle demo
 
 test: $(VENV)/.dev
 	$(BIN)/ruff format --check .
@@ -16,20 +16,23 @@ test: $(VENV)/.dev
 	$(BIN)/python -m pytest -n 2
 
 bench: $(VENV)/.dev
-	$(BIN)/python -m pip install --quiet --editable '.[bench]'
+	@$(BIN)/python -m pip install --quiet --editable '.[bench]'
 	$(BIN)/python -m benchmarks.speed
 
 $(BIN)/python:
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade pip
+	@echo "Setting up $(VENV): once, and it takes a minute or two"
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --upgrade pip
 
 $(VENV)/.demo: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --editable '.[cli]'
-	touch $@
+	@echo "Installing eagle-xai with what its command needs"
+	@$(BIN)/python -m pip install --quiet --editable '.[cli]'
+	@touch $@
 
 $(VENV)/.dev: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --editable '.[dev]'
-	touch $@ $(VENV)/.demo
+	@echo "Installing eagle-xai with what its tests need"
+	@$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	@touch $@ $(VENV)/.demo
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
