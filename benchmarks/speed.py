@@ -28,7 +28,7 @@ from eagle.design.greedy import Greedy
 from eagle.explain import MEMORY
 from eagle.kernel import Exponential
 from eagle.space.background import Background
-from eagle.space.tabular import Table, TableSpace
+from eagle.space.tabular import Table
 
 ROWS = 5000
 BUDGET = 500
@@ -147,23 +147,33 @@ def memory(forest: RandomForestClassifier, X: NDArray[np.float64]) -> None:
         print(f"  peak while streaming {n:>4} rows: {peak:6.1f} MiB")
 
 
+def plan_seconds(d: int, n: int, repeats: int = 3) -> float:
+    """The best time to plan n rows of d numbers, binned."""
+    X = np.random.default_rng(0).normal(size=(1000, d))
+    background = Background.of(X)
+    space = Table(background, background.adopt(X[:1])).space(0)
+
+    def plan() -> Any:
+        return Greedy().plan([space], Exponential(), n, np.random.default_rng(0))
+
+    return min(seconds(plan) for _ in range(repeats))
+
+
 def growth(quick: bool) -> None:
     """Plan time against d and N."""
-    design, kernel = Greedy(), Exponential()
     budgets = (100, 500) if quick else (100, 500, 2000)
     print("Plan seconds, binned; N across" + "".join(f"{n:>9}" for n in budgets))
     for d in (10, 30) if quick else (10, 30, 100, 300):
-        X = np.random.default_rng(0).normal(size=(1000, d))
-        background = Background.of(X)
-        space = Table(background, background.adopt(X[:1])).space(0)
-        found = []
-        for n in budgets:
+        print(f"  d = {d:<24}" + "".join(f"{plan_seconds(d, n):9.4f}" for n in budgets))
 
-            def plan(n: int = n, space: TableSpace = space) -> Any:
-                return design.plan([space], kernel, n, np.random.default_rng(0))
 
-            found.append(min(seconds(plan) for _ in range(3)))
-        print(f"  d = {d:<24}" + "".join(f"{s:9.4f}" for s in found))
+def threads() -> None:
+    """Small matrices must not wait for threads: what a user has by default, against one."""
+    for d in (10, 30, 100):
+        free = plan_seconds(d, 500, 9)
+        with threadpool_limits(1):
+            one = plan_seconds(d, 500, 9)
+        print(f"  plan at d = {d:<4} with all threads {free / one:6.2f} x with one")
 
 
 def main() -> None:
@@ -187,3 +197,4 @@ def main() -> None:
 if __name__ == "__main__":
     with threadpool_limits(1):
         main()
+    threads()

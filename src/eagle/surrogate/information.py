@@ -72,17 +72,15 @@ class Information:
     def covariance(self) -> Array:
         """V, shape (D, D)."""
         if self._covariance is None:
-            from scipy.linalg import lapack  # late: it takes longer to import than all else here
-
-            factor, failed = lapack.dpotrf(self.precision, lower=1, clean=1)
-            if failed:
+            # numpy's own: beside scipy's, the threads of two BLAS libraries would wait for one
+            # another, for milliseconds at a time.
+            try:
+                inverse = np.linalg.inv(self.precision)
+            except np.linalg.LinAlgError:
                 raise InputError(
                     "the coefficients are not determined: with a free intercept at least one "
                     "point of some weight must be added before there is a covariance"
-                )
-            half = lapack.dpotri(factor, lower=1)[0]
-            inverse = half + half.T
-            inverse.flat[:: len(half) + 1] = half.diagonal()
+                ) from None
             object.__setattr__(self, "_covariance", inverse)
         assert self._covariance is not None
         return self._covariance
