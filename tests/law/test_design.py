@@ -121,7 +121,7 @@ def algorithm_1(
     return asked[:budget]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     seeds,
     st.integers(1, 7),
@@ -149,7 +149,7 @@ def test_the_plan_is_algorithm_1_to_the_last_bit(
     assert np.array_equal(planned, looped)
 
 
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=5)
 @given(seeds, st.sampled_from([9, 24]))
 def test_so_it_is_with_the_defaults(seed: int, d: int) -> None:
     data = np.random.default_rng(seed).normal(size=(64, d))
@@ -173,7 +173,7 @@ def test_planning_together_is_planning_alone() -> None:
 
 
 @given(seeds, st.integers(1, 4))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_a_batch_of_one_is_the_best_there_is(seed: int, d: int) -> None:
     """Against exhaustive search: one pick maximises the determinant over the whole pool."""
     data = np.random.default_rng(seed).normal(size=(40, d))
@@ -197,7 +197,7 @@ def test_a_batch_of_one_is_the_best_there_is(seed: int, d: int) -> None:
 
 
 @given(seeds)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_a_greedy_batch_is_near_the_best_batch(seed: int) -> None:
     """Against exhaustive search over all triples: submodularity promises 1 − 1/e of the gain."""
     from itertools import combinations

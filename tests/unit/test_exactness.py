@@ -25,6 +25,14 @@ import eagle
 from eagle.space.background import Background
 
 RNG = np.random.default_rng(0)
+
+
+@pytest.fixture(autouse=True)
+def _same_chance() -> None:
+    """Every test draws the same, whatever ran before it."""
+    RNG.bit_generator.state = np.random.default_rng(0).bit_generator.state
+
+
 X = RNG.normal(size=(200, 4))
 
 

@@ -20,6 +20,12 @@ from eagle.render import SHOWN
 RNG = np.random.default_rng(0)
 
 
+@pytest.fixture(autouse=True)
+def _same_chance() -> None:
+    """Every test draws the same, whatever ran before it."""
+    RNG.bit_generator.state = np.random.default_rng(0).bit_generator.state
+
+
 @pytest.fixture(scope="module")
 def iris() -> eagle.Explanation:
     X, y = load_iris(return_X_y=True, as_frame=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
@@ -28,7 +29,7 @@ from eagle.space.column import (
     written,
 )
 from eagle.space.frame import Frame, holds
-from eagle.types import InputError, MissingExtraError
+from eagle.types import Array, InputError, MissingExtraError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,10 +50,10 @@ class PandasFrame(Frame):
         holes: Sequence[Any] | None = None,
         whole: Collection[int] = (),
     ) -> None:
-        self._table = table
+        self._table, self._dtypes = table, list(table.dtypes)
         self.names = list(table.columns)
         if holes is None:
-            mixed = [j for j, dtype in enumerate(table.dtypes) if dtype == OBJECT]
+            mixed = [j for j, dtype in enumerate(self._dtypes) if dtype == OBJECT]
             columns = {j: array_of(table.iloc[:, j]) for j in mixed}
             holes = [hole(columns[j]) if j in columns else None for j in range(len(self.names))]
             whole = [j for j in mixed if all_whole(columns[j])]
@@ -72,7 +73,7 @@ class PandasFrame(Frame):
         return self.wrap(self._table.iloc[:0].copy())
 
     def dtype(self, j: int) -> Any:
-        return self._table.dtypes.iloc[j]
+        return self._dtypes[j]
 
     def form(self, j: int) -> Any:
         # Categories in another order are equal to pandas, but their codes are not.
@@ -90,9 +91,17 @@ class PandasFrame(Frame):
         held: np.dtype[Any] | None = dtype if isinstance(dtype, np.dtype) else None
         return held
 
+    @cached_property
+    def _block(self) -> Array | None:
+        """All columns at once, where all are floats: pandas takes its time to give single ones."""
+        plain = all(isinstance(t, np.dtype) and t.kind == "f" for t in self._dtypes)
+        return np.asarray(self._table.to_numpy(dtype=np.float64)) if plain else None
+
     def read(self, j: int) -> Values | None:
         import pandas as pd
 
+        if self._block is not None:
+            return self._block[:, j]
         series, dtype, name = self._table.iloc[:, j], self.dtype(j), self.names[j]
         if isinstance(dtype, pd.CategoricalDtype):
             levels = tuple(plain(v) for v in dtype.categories)
@@ -120,7 +129,7 @@ class PandasFrame(Frame):
     def write(self, index: NDArray[np.intp], columns: Mapping[int, Values]) -> PandasFrame:
         import pandas as pd
 
-        dtypes = set(self._table.dtypes)
+        dtypes = set(self._dtypes)
         one = next(iter(dtypes)) if len(dtypes) == 1 else None
         if len(columns) == len(self.names) and isinstance(one, np.dtype) and one.kind == "f":
             # One block, as pandas itself would hold it.
