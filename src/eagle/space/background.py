@@ -87,17 +87,23 @@ class Column:
         if key not in self._moves:
             table = np.full(STEPS, np.nan)
             if self.seen(state):
-                table[:kept] = _spread(self.values[state], kept)
+                table[:kept] = self.values[state][_places(len(self.values[state]), kept)]
             if kept < STEPS:
-                others = self.shares.copy()
-                if state < len(others):
-                    others[state] = 0.0
-                ends = np.rint(np.cumsum(others) / others.sum() * (STEPS - kept)).astype(int)
-                for values, start, end in zip(self.values, [0, *ends[:-1]], ends, strict=True):
-                    if end > start:
-                        table[kept + start : kept + end] = _spread(values, end - start)
+                table[kept:] = self._others(state, STEPS - kept)
             self._moves[key] = table
         return self._moves[key]
+
+    def _others(self, state: int, steps: int) -> Array:
+        """Values outside `state`, spread over so many steps by the frequencies of their states."""
+        shares = self.shares.copy()
+        shares[state : state + 1] = 0.0
+        ends = np.rint(np.cumsum(shares) / shares.sum() * steps).astype(np.intp)
+        widths, sizes = np.diff(ends, prepend=0), np.array([len(v) for v in self.values])
+        step = np.arange(steps)
+        at = np.searchsorted(ends, step, side="right")
+        within = step - (ends - widths)[at]
+        rank = ((2 * within + 1) * sizes[at]) // (2 * widths[at])
+        return np.asarray(np.concatenate(self.values)[(np.cumsum(sizes) - sizes)[at] + rank])
 
     @cached_property
     def offsets(self) -> Array:
@@ -166,13 +172,9 @@ class Column:
         return {k: v for k, v in self.__dict__.items() if k not in ("_moves", "offsets")}
 
 
-def _spread(values: Array, n: int) -> Array:
-    """n values, in order, each of the given ones equally often."""
-    return values[_places(len(values), n)]
-
-
 @lru_cache(maxsize=256)
 def _places(size: int, n: int) -> NDArray[np.intp]:
+    """n places among so many, in order, each equally often."""
     return ((2 * np.arange(n) + 1) * size) // (2 * n)
 
 
@@ -205,7 +207,10 @@ def _quartiles(ordered: Array) -> Array:
     return np.array(sorted(set(found.tolist())))
 
 
-def _number(name: Hashable, values: Array, integer: bool, low: float, high: float) -> Column:
+def _number(
+    name: Hashable, values: Array, integer: bool, bounds: tuple[float, float], dtype: str | None
+) -> Column:
+    low, high = bounds
     ordered = np.sort(values)  # NaN last
     missing = int(np.isnan(values).sum())
     present = ordered[: len(values) - missing]
@@ -241,6 +246,7 @@ def _number(name: Hashable, values: Array, integer: bool, low: float, high: floa
         scale=scale,
         low=low,
         high=high,
+        dtype=dtype,
     )
 
 
@@ -326,8 +332,8 @@ class Background:
                 continue
             low, high = limits.get(name, (-np.inf, np.inf))
             least, most = table.limits(j)
-            column = _number(name, values, integer, max(low, least), min(high, most))
-            column = replace(column, dtype=table.narrow(j))
+            inside = max(low, least), min(high, most)
+            column = _number(name, values, integer, inside, table.narrow(j))
             if name in scales:
                 column = replace(column, scale=scales[name])
             columns.append(column)
