@@ -126,7 +126,11 @@ class Planner:
     def _prepared(self, space: Space, points: Points, often: Any = 1) -> Prepared:
         features = space.features(points)
         weight = self.method.kernel(features, space.features(space.origin[None])[0]) * often
-        return Prepared(points, features, weight, self.method.surrogate.line(features, weight))
+        line = self.method.surrogate.line(features, weight)
+        # Explanations show these arrays, and others will stand on them: nobody may write there.
+        for shared in (points, features, weight, line.factor):
+            shared.flags.writeable = False
+        return Prepared(points, features, weight, line)
 
     def _own(self, shared: Prepared, space: Space) -> Prepared:
         """Each row once: asked again, a deterministic model says nothing new.

@@ -150,6 +150,17 @@ def test_what_is_given_is_never_changed(case: Case, method: Method) -> None:
     assert same(row, kept)
 
 
+def test_nobody_can_write_into_what_explanations_share(case: Case, method: Method) -> None:
+    e = explainer(case, method).explain(case.row(3))
+    before = e.scores.copy()
+    for array in (e.evidence.points, e.evidence.features, e.evidence.weight, e.factor):
+        with pytest.raises(ValueError, match="read-only"):
+            array[...] = 0
+    e.scores[:] = 99  # its own, and of no consequence to others
+    e.evidence.answers[:] = 99
+    assert np.array_equal(explainer(case, method).explain(case.row(3)).scores, before)
+
+
 def test_pickled_and_back(case: Case, method: Method) -> None:
     ex = explainer(case, method)
     e = ex.explain(case.row(3))
