@@ -13,12 +13,34 @@ from scipy import sparse
 from eagle import methods
 from eagle.design.greedy import Greedy, variance_only
 from eagle.explain import Method
+from eagle.surrogate import select
+from eagle.types import Need
 
 METHODS: dict[str, Method] = {
     "eagle": methods.EAGLE,
     "eagle paper": methods.EAGLE_PAPER,
     "greedy by variance": replace(methods.EAGLE, name="variance", design=Greedy(variance_only)),
+    "lime": methods.LIME,
+    "lime, highest weights": methods.lime(select.Highest(3)),
+    "lime, forward": methods.lime(select.Forward(3)),
+    "lime, lasso path": methods.lime(select.LassoPath(3)),
+    "lime, auto": methods.lime(select.Auto(3)),
+    "lime, bootstrap": methods.Bootstrapped(methods.LIME, 10),
+    "glime": methods.GLIME,
+    "glime as lime": methods.GLIME_LIME,
+    "glime gauss": methods.GLIME_GAUSS,
+    "glime laplace": methods.GLIME_LAPLACE,
+    "glime uniform": methods.GLIME_UNIFORM,
+    "baylime": methods.BAYLIME,
+    "baylime partial": methods.BAYLIME_PARTIAL,
+    "baylime full": methods.BAYLIME_FULL,
 }
+
+PENALISED = {methods.EAGLE_PAPER.name}
+"""Methods whose scores take up some of the base rate."""
+
+CERTAIN: set[str] = set()
+"""Methods without chance: every seed gives the same."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +50,10 @@ class Case:
     data: Any
     model: Callable[[Any], Any]
     options: dict[str, Any]
+
+    @property
+    def binary(self) -> bool:
+        return self.options.get("task") == "classification"
 
     def row(self, i: int) -> Any:
         return self.data.iloc[[i]] if hasattr(self.data, "iloc") else self.data[[i]]
@@ -79,9 +105,11 @@ def shop(X: pd.DataFrame) -> Any:
     )
 
 
+TWO = {"task": "classification", "outputs": ("no", "yes")}
+
 CASES: dict[str, Case] = {
-    "numbers, binned": Case(_numbers(), curved, {}),
-    "numbers, continuous": Case(_numbers(), curved, {"view": "continuous"}),
+    "numbers, binned": Case(_numbers(), curved, {**TWO}),
+    "numbers, continuous": Case(_numbers(), curved, {"view": "continuous", **TWO}),
     "mixed, binned": Case(_mixed(), shop, {}),
     "mixed, continuous": Case(_mixed(), shop, {"view": "continuous"}),
     "bounded and frozen": Case(
@@ -98,3 +126,10 @@ CASES: dict[str, Case] = {
 }
 
 BUDGET = 60
+
+
+def supports(method: Method, case: Case) -> bool:
+    """Whether the method can work there, by what it says that it needs."""
+    if method.needs & {Need.PROBABILITIES, Need.BINARY} and not case.binary:
+        return False
+    return Need.OFFSETS not in method.needs or case.options.get("view") == "continuous"

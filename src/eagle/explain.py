@@ -5,25 +5,66 @@ from __future__ import annotations
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any, final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from eagle.surrogate.bayes import BayesLinear, Line
-from eagle.types import AnswerError, Array, Instances, Kernel, Planned, Points, Space
+from eagle.surrogate.fit import Fitter, Surrogate
+from eagle.types import (
+    Adaptive,
+    AnswerError,
+    Array,
+    InputError,
+    Instances,
+    Kernel,
+    Need,
+    Planned,
+    Points,
+    Seen,
+    Space,
+)
 
 
 @final
 @dataclass(frozen=True)
 class Method:
-    """A way to explain: a design picks the points, a kernel weighs them, a surrogate is fitted."""
+    """A way to explain: a design picks the points, a kernel weighs them, a surrogate is fitted.
+
+    On masks, which parts of a picture or a text are kept, `on_masks` weighs them if given.
+    `budget` is how many rows the model is asked unless the caller says otherwise.
+    """
 
     name: str
-    design: Planned
+    design: Planned | Adaptive
     kernel: Kernel
-    surrogate: BayesLinear
+    surrogate: Surrogate
+    on_masks: Kernel | None = None
+    budget: int = 500
+
+    @property
+    def planned(self) -> bool:
+        """Whether all points are known before any answer."""
+        return hasattr(self.design, "plan")
+
+    @property
+    def needs(self) -> frozenset[Need]:
+        """What the method cannot do without: what its parts cannot."""
+        parts = (self.design, self.surrogate)
+        return frozenset[Need]().union(*(getattr(part, "needs", ()) for part in parts))
+
+    def kernel_in(self, space: Space) -> Kernel:
+        return self.on_masks if space.masks and self.on_masks is not None else self.kernel
+
+    def weight(self, space: Space, features: Array) -> Array:
+        """How much each row counts, shape (n,): by the kernel, unless the design absorbs it."""
+        kernel = self.kernel_in(space)
+        absorbed: Callable[..., Array] | None = getattr(self.design, "weight", None)
+        if absorbed is not None:
+            return absorbed(space, kernel, features)
+        return kernel(features, space.features(space.origin[None])[0])
 
 
 @final
@@ -34,12 +75,12 @@ class Prepared:
     points: Points
     features: Array
     weight: Array
-    line: Line
+    fitter: Fitter
 
     @property
     def nbytes(self) -> int:
         """How much memory it holds."""
-        return self.points.nbytes + self.features.nbytes + self.line.nbytes
+        return self.points.nbytes + self.features.nbytes + self.fitter.nbytes
 
 
 @final
@@ -111,26 +152,42 @@ class Planner:
             else:
                 found[law] = known
         if fresh:
-            plans = self.method.design.plan(
-                list(fresh.values()), self.method.kernel, self.budget,
-                np.random.Generator(np.random.PCG64(self.seed)),
-            )  # fmt: skip
+            several = list(fresh.values())
+            kernel = self.method.kernel_in(several[0])
+            plans = self._design.plan(several, kernel, self.budget, self.generator())
             for (law, space), points in zip(fresh.items(), plans, strict=True):
                 found[law] = self._prepared(space, points)
                 MEMORY.put(self._key(space), found[law])
         return [self._own(found[space.law], space) for space in spaces]
+
+    def generator(self) -> np.random.Generator:
+        """The one source of chance, fresh for each plan and each instance."""
+        return np.random.Generator(np.random.PCG64(self.seed))
+
+    @property
+    def _design(self) -> Planned:
+        if not self.method.planned:
+            raise InputError(
+                f"{self.method.name} chooses rows by the answers to those before, so there is "
+                "nothing to plan: use explain"
+            )
+        design: Planned = self.method.design  # type: ignore[assignment]
+        return design
 
     def _key(self, space: Space) -> Hashable:
         return self, type(space), space.law
 
     def _prepared(self, space: Space, points: Points, often: Any = 1) -> Prepared:
         features = space.features(points)
-        weight = self.method.kernel(features, space.features(space.origin[None])[0]) * often
-        line = self.method.surrogate.line(features, weight)
+        return self.ready(points, features, self.method.weight(space, features) * often)
+
+    def ready(self, points: Points, features: Array, weight: Array) -> Prepared:
+        """Points with all that the surrogate can do before the answers."""
+        fitter = self.method.surrogate.on(features, weight)
         # Explanations show these arrays, and others will stand on them: nobody may write there.
-        for shared in (points, features, weight, line.factor):
+        for shared in (points, features, weight, *fitter.shared):
             shared.flags.writeable = False
-        return Prepared(points, features, weight, line)
+        return Prepared(points, features, weight, fitter)
 
     def _own(self, shared: Prepared, space: Space) -> Prepared:
         """Each row once: asked again, a deterministic model says nothing new.
@@ -144,38 +201,149 @@ class Planner:
         return self._prepared(space, shared.points[first], often)
 
 
-def ask(
-    planner: Planner,
-    instances: Instances,
-    query: Callable[[Any, int], Array],
-    batch_rows: int,
-) -> Iterator[Asked]:
-    """Explain instances together: their plans are stacked, so the model sees full batches.
+Aim = Callable[[Array], Array]
+"""Answers, shape (n, outputs), to the numbers to be explained, shape (n,)."""
 
-    `query(inputs, n)` gives checked answers, shape (n, outputs). No call has more rows than
-    `batch_rows`: a plan that is longer is asked in parts.
+Query = Callable[[Any, int], Array]
+"""Inputs and how many there are, to checked answers, shape (n, outputs)."""
+
+
+def ask(
+    planner: Planner, instances: Instances, query: Query, batch_rows: int, aim: Aim
+) -> Iterator[Asked]:
+    """Explain instances together: what they ask is stacked, so the model sees full batches.
+
+    No call has more rows than `batch_rows`: a plan that is longer is asked in parts. `aim` tells
+    an adaptive design which number of each answer is to be explained.
     """
     size = max(1, batch_rows // max(planner.budget, 1))
     for start in range(0, len(instances), size):
         rows = range(start, min(start + size, len(instances)))
         began = time.perf_counter()
-        prepared = planner.prepare([instances.space(i) for i in rows])
-        points = [p.points for p in prepared]
-        inside = 0.0
+        model = _Model(instances, query, batch_rows)
+        asked = _planned if planner.method.planned else _adaptive
+        found = asked(planner, rows, model, aim)
+        own = time.perf_counter() - began - model.seconds
+        for i, (prepared, answers, calls) in zip(rows, found, strict=True):
+            share = len(rows)
+            yield Asked(i, prepared, answers, calls, model.seconds / share, own / share)
+
+
+@final
+class _Model:
+    """Asks points around instances, in as few calls as may be, and keeps the time."""
+
+    def __init__(self, instances: Instances, query: Query, most: int) -> None:
+        self.instances, self._query, self._most = instances, query, most
+        self.calls, self.seconds = 0, 0.0
+        self._paid: list[Array] = []
+
+    def ask(self, rows: Sequence[int], points: Sequence[Points]) -> list[Array]:
+        """The answers to the points around each row."""
         answers: list[Array] = []
-        for part, parts in _parts(rows, points, batch_rows):
-            inputs = instances.inputs(part, parts)
+        for part, parts in _parts(rows, points, self._most):
+            inputs = self.instances.inputs(part, parts)
             asked = time.perf_counter()
             try:
-                answers.append(query(inputs, sum(map(len, parts))))
+                answers.append(self._query(inputs, sum(map(len, parts))))
             except AnswerError as error:
-                error.answers = np.concatenate(answers) if answers else None
+                paid = self._paid + answers
+                error.answers = np.concatenate(paid) if paid else None
                 raise
-            inside += time.perf_counter() - asked
-        own = time.perf_counter() - began - inside
-        replies = np.split(np.concatenate(answers), np.cumsum([len(p) for p in points])[:-1])
-        for i, p, reply in zip(rows, prepared, replies, strict=True):
-            yield Asked(i, p, reply, len(answers), inside / len(rows), own / len(rows))
+            self.seconds += time.perf_counter() - asked
+            self.calls += 1
+        self._paid += answers
+        return np.split(np.concatenate(answers), np.cumsum([len(p) for p in points])[:-1])
+
+
+def _planned(
+    planner: Planner, rows: Sequence[int], model: _Model, aim: Aim
+) -> list[tuple[Prepared, Array, int]]:
+    prepared = planner.prepare([model.instances.space(i) for i in rows])
+    answers = model.ask(rows, [p.points for p in prepared])
+    return [(p, a, model.calls) for p, a in zip(prepared, answers, strict=True)]
+
+
+def _adaptive(
+    planner: Planner, rows: Sequence[int], model: _Model, aim: Aim
+) -> list[tuple[Prepared, Array, int]]:
+    """In rounds: what all instances ask next goes into one call."""
+    walks = {i: _Walk(planner, model.instances.space(i)) for i in rows}
+    active = dict(walks)
+    while active:
+        asked = {i: walk.next(aim) for i, walk in active.items()}
+        asked = {i: points for i, points in asked.items() if len(points)}
+        active = {i: active[i] for i in asked}
+        if asked:
+            replies = model.ask(list(asked), list(asked.values()))
+            for i, reply in zip(asked, replies, strict=True):
+                active[i].answered(reply)
+    return [(walk.prepared(), walk.answers, walk.calls) for walk in walks.values()]
+
+
+PATIENCE = 3
+"""So many rounds in a row may bring nothing new: a small space may have no more to ask."""
+
+
+@final
+@dataclass(eq=False)
+class _Walk:
+    """How far an adaptive design has come with one instance.
+
+    `chosen` are all points chosen, `first` those of them that were asked: a row that is chosen
+    again is not asked again, but counts again.
+    """
+
+    planner: Planner
+    space: Space
+    rng: np.random.Generator = field(init=False)
+    chosen: Points = field(init=False)
+    first: NDArray[np.intp] = field(init=False)
+    often: NDArray[np.intp] = field(init=False)
+    features: Array = field(init=False)
+    base: Array = field(init=False)
+    answers: Array = field(init=False)
+    calls: int = 0
+
+    def __post_init__(self) -> None:
+        self.rng = self.planner.generator()
+        self.chosen = self.space.origin[None][:0]
+        self.first = self.often = np.empty(0, dtype=np.intp)
+        self.features, self.base = self.space.features(self.chosen), np.empty(0)
+        self.answers = np.empty((0, 1))
+
+    def next(self, aim: Aim) -> Points:
+        """The points to ask now; none when the design is done."""
+        design: Adaptive = self.planner.method.design  # type: ignore[assignment]
+        for _ in range(PATIENCE):
+            left = self.planner.budget - len(self.first)
+            if left <= 0:
+                break
+            y = aim(self.answers) if self.calls else np.empty(0)
+            seen = Seen(self.chosen[self.first], self.features, self.base * self.often, y)
+            kernel = self.planner.method.kernel_in(self.space)
+            points = design.ask(seen, self.space, kernel, left, self.rng)[:left]
+            if not len(points):
+                break
+            known = len(self.first)
+            self.chosen = np.concatenate([self.chosen, points])
+            self.first, self.often = self.space.distinct(self.chosen)
+            fresh = self.chosen[self.first[known:]]
+            if len(fresh):
+                features = self.space.features(fresh)
+                weight = self.planner.method.weight(self.space, features)
+                self.features = np.concatenate([self.features, features])
+                self.base = np.concatenate([self.base, weight])
+                return fresh
+        return self.chosen[:0]
+
+    def answered(self, reply: Array) -> None:
+        self.answers = np.concatenate([self.answers, reply]) if self.calls else reply
+        self.calls += 1
+
+    def prepared(self) -> Prepared:
+        points = self.chosen[self.first]
+        return self.planner.ready(points, self.features, self.base * self.often)
 
 
 def _parts(

@@ -10,7 +10,7 @@ import numpy as np
 
 from eagle import methods
 from eagle.explain import Method, Planner, Prepared, ask
-from eagle.explanation import Bill, Explanation, Target, answers_of
+from eagle.explanation import Bill, Explanation, Target, aimed_at, answers_of
 from eagle.models.box import Task, box
 from eagle.plan import Plan
 from eagle.progress import Progress
@@ -20,7 +20,7 @@ from eagle.space.dataframes import PandasFrame
 from eagle.space.frame import Frame
 from eagle.space.read import frame
 from eagle.space.tabular import Table
-from eagle.types import AnswerError, InputError
+from eagle.types import AnswerError, Array, InputError, Need
 
 View: TypeAlias = Literal["binned", "continuous"]
 Bounds: TypeAlias = Mapping[Any, tuple[float | None, float | None]]
@@ -52,7 +52,7 @@ class Explainer:
         *,
         view: View | None = None,
         method: Method = methods.EAGLE,
-        budget: int = 500,
+        budget: int | None = None,
         random_state: int | None = 0,
         task: Task | None = None,
         outputs: Sequence[Hashable] | None = None,
@@ -72,6 +72,7 @@ class Explainer:
         self._seen: tuple[str, tuple[Any, ...]] | None = None
         self.background: Background | None = None
         self._around: dict[str, Any] | None = None
+        self._data: Frame | None = None
         if isinstance(data, Background):
             if names is not None or categories or freeze or bounds or scales is not None:
                 raise InputError(
@@ -83,9 +84,10 @@ class Explainer:
         elif data is not None:
             if scales is not None and not isinstance(scales, Mapping):
                 raise InputError("with data, scales are given by column name, in a dictionary")
+            table = fitted_on(model, frame(data, names))
+            self._data = table if Need.ROWS in method.needs else None
             self.background = Background.of(
-                fitted_on(model, frame(data, names)),
-                categories=categories, freeze=freeze, bounds=bounds, scales=scales,
+                table, categories=categories, freeze=freeze, bounds=bounds, scales=scales,
             )  # fmt: skip
         elif scales is not None:
             if view == "binned" or categories:
@@ -105,12 +107,40 @@ class Explainer:
         if random_state is None:
             random_state = int(np.random.SeedSequence().generate_state(1)[0])
         self.seed = whole_number(random_state, "random_state", 0)
-        self._planner = Planner(method, whole_number(budget, "budget", 1), self.seed)
+        self._refuse()
+        most = method.budget if budget is None else budget
+        self._planner = Planner(method, whole_number(most, "budget", 1), self.seed)
 
     @property
     def budget(self) -> int:
         """The most rows the model is asked for one explanation."""
         return self._planner.budget
+
+    def _refuse(self) -> None:
+        """A method that cannot work here is refused now, before anything is asked."""
+        needs, name, box = self.method.needs, self.method.name, self._box
+        if Need.ROWS in needs and self._data is None:
+            raise InputError(f"{name} needs {Need.ROWS.value}: give the data itself")
+        if Need.OFFSETS in needs and self.view != "continuous":
+            raise InputError(f"{name} needs {Need.OFFSETS.value}: say view='continuous'")
+        if not needs & {Need.PROBABILITIES, Need.BINARY}:
+            return
+        wanted = Need.BINARY if Need.BINARY in needs else Need.PROBABILITIES
+        if box.task == "regression" or box.margin:
+            raise InputError(f"{name} needs {wanted.value}, which {box.calls_it} does not give")
+        if box.task is None:
+            raise InputError(
+                f"{name} needs {wanted.value}: if that is what {box.calls_it} gives, say "
+                "task='classification'"
+            )
+        if wanted is Need.BINARY and (box.outputs is None or len(box.outputs) != 2):
+            count = "does not say how many it has" if box.outputs is None else (
+                f"has {len(box.outputs)}"
+            )  # fmt: skip
+            raise InputError(
+                f"{name} needs {wanted.value}, but {box.calls_it} {count}: give a function of one "
+                "class against the rest, with outputs=('rest', 'class')"
+            )
 
     # -- explaining -----------------------------------------------------------------------------
 
@@ -280,7 +310,12 @@ class Explainer:
 
     def _explained(self, group: _Group, target: Target) -> Iterator[tuple[int, Explanation]]:
         table = group.table
-        for asked in ask(self._planner, table, self._box.ask, self.batch_rows):
+
+        def aim(answers: Array) -> Array:
+            task, outputs = self._box.understood(answers)
+            return answers_of(answers, outputs, aimed_at(target, answers, task, outputs))
+
+        for asked in ask(self._planner, table, self._box.ask, self.batch_rows, aim):
             bill = Bill(len(asked.answers), asked.calls, asked.model_seconds, asked.own_seconds)
             plan = self._plan(table, asked.i, asked.prepared)
             explanation = plan.explain(asked.answers, target, bill)

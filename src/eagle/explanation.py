@@ -15,16 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eagle import render
-from eagle.surrogate.bayes import BayesLinear, Fit, is_flat
-from eagle.surrogate.information import Prior
-from eagle.surrogate.student import StudentT
+from eagle.surrogate import saved
+from eagle.surrogate.fit import Fitted, Surrogate, is_flat
+from eagle.surrogate.posterior import Bounds, Draws, Posterior, StudentT
 from eagle.types import Array, InputError, MissingExtraError, Points
 
 if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Group
 
-SCHEMA = 1
+SCHEMA = 2
 LEVEL = 0.95
 POOR_FIT = 1 / 3
 
@@ -66,21 +66,21 @@ class Evidence:
 class Explanation:
     """Scores of features for one output of a model near one instance, with their uncertainty.
 
-    A score is the coefficient of the feature in the local line. In the binned view a feature is
-    1 while the row keeps the instance's bin or level, so its score is what *having* that value
-    adds; in the continuous view it is the change per standard deviation. The scores' posterior is
-    a joint Student-t with the scale matrix `variance` × `factor` (σ̂²V) and `df` degrees of
-    freedom; explanations that share a plan share the factor. `contrast` is how far the instance
-    stands from the background in each feature's units.
+    For a line, a score is the coefficient of the feature. In the binned view a feature is 1
+    while the row keeps the instance's bin or level, so its score is what *having* that value
+    adds; in the continuous view it is the change per standard deviation. `posterior` says how
+    sure the scores are: None where the method does not know. Scores that are not `signed` only
+    say how much a feature matters, not which way it pushes. `contrast` is how far the instance
+    stands from the background in each feature's units. Without a `surrogate` the scores came
+    from another package, and cannot be fitted again.
     """
 
     names: tuple[str, ...]
     conditions: tuple[str, ...]
     values: tuple[Any, ...]
     scores: Array
-    factor: Array
-    variance: float
-    df: float
+    posterior: Posterior | None
+    signed: bool
     intercept: float
     prediction: float
     local_prediction: float
@@ -93,38 +93,69 @@ class Explanation:
     evidence: Evidence
     bill: Bill
     method: str
-    surrogate: BayesLinear
+    surrogate: Surrogate | None
     seed: int
 
     # -- how sure ---------------------------------------------------------------------------
 
-    @property
-    def scale(self) -> Array:
-        """The scale matrix of the scores' posterior, shape (d, d)."""
-        return self.variance * self.factor
-
-    @property
-    def posterior(self) -> StudentT:
-        """The joint distribution of the scores."""
-        return StudentT(self.scores, self.scale, self.df)
-
     def interval(self, level: float = LEVEL, *, joint: bool = False) -> Array:
         """Credible intervals of the scores, shape (d, 2); `joint` holds for all at once."""
-        return self.posterior.interval(level, joint=joint)
+        return self._known.interval(level, joint=joint)
 
     def probability_sign(self) -> Array:
         """The probability that each coefficient has the sign of its score, shape (d,)."""
-        return self.posterior.probability_sign()
+        if not self.signed:
+            raise InputError(
+                f"the scores of {self.method} have no sign: they say how much a feature matters, "
+                "not which way it pushes"
+            )
+        return self._known.probability_sign()
 
     def probability_top(self, k: int) -> Array:
         """The probability that each feature is among the k strongest, shape (d,)."""
-        return self.posterior.probability_top(k)
+        return self._known.probability_top(k)
 
     @property
-    def fit(self) -> Fit:
-        """The local line itself, fitted again from the evidence."""
+    def _known(self) -> Posterior:
+        if self.posterior is None:
+            raise InputError(
+                f"{self.method} gives scores without intervals: eagle.methods.Bootstrapped(method) "
+                "gives any planned method intervals from the same answers"
+            )
+        return self.posterior
+
+    def shown(self, level: float = LEVEL) -> Array:
+        """As `interval`, but NaN where there is none, and bounds at the level they have."""
+        return np.stack(self._columns(level)[:2], axis=1)
+
+    def _columns(self, level: float) -> tuple[Array, Array, Array, Array]:
+        """Low, high, standard deviation and P(sign), shape (d,) each; NaN where not known."""
+        nothing = np.full(len(self.scores), np.nan)
+        if self.posterior is None:
+            return nothing, nothing, nothing, nothing
+        if isinstance(self.posterior, Bounds):
+            return self.posterior.low, self.posterior.high, nothing, nothing
+        low, high = self.posterior.interval(level).T
+        sure = self.posterior.probability_sign() if self.signed else nothing
+        return low, high, self.posterior.std, sure
+
+    @property
+    def fit(self) -> Fitted:
+        """The local surrogate itself, fitted again from the evidence."""
+        return self._fitted(self._answers(self.target))
+
+    def _fitted(self, y: Array, rows: int | None = None) -> Fitted:
+        """The surrogate fitted to answers for the first so many rows."""
+        if self.surrogate is None:
+            raise InputError(
+                f"{self.method} cannot be fitted again from its answers: explain anew instead"
+            )
         e = self.evidence
-        return self.surrogate.fit(e.features, self._answers(self.target), e.weight)
+        return self.surrogate.on(e.features[:rows], e.weight[:rows]).fit(y[:rows])
+
+    def grown(self, rows: int) -> Fitted:
+        """What the first so many rows alone teach."""
+        return self._fitted(self._answers(self.target), rows)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -132,10 +163,16 @@ class Explanation:
         found = []
         held = self.r2_held_out if np.isfinite(self.r2_held_out) else self.r2
         rows = len(self.evidence.answers)
+        line, sure = "a line" if self.signed else "the surrogate", self.posterior is not None
+        if self.surrogate is None:
+            return ()
         if rows < 2 * (len(self.names) + 1):
+            what = (
+                "scores are unsteady" if self.posterior is None else "intervals may be too narrow"
+            )
             found.append(
                 f"{rows} row{'s are' if rows > 1 else ' is'} few for {len(self.names)} features: "
-                "intervals may be too narrow; a larger budget helps, if there is more to ask"
+                f"{what}; a larger budget helps, if there is more to ask"
             )
         if rows > 1 and is_flat(self._answers(self.target)):
             found.append(
@@ -143,12 +180,14 @@ class Explanation:
                 "matters here"
             )
         elif not np.isfinite(held):
-            found.append("too few rows were asked to tell whether a line fits the model here")
+            found.append(f"too few rows were asked to tell whether {line} fits the model here")
         elif held < POOR_FIT:
+            where = "on held-out rows it" if np.isfinite(self.r2_held_out) else "it"
+            tilt = ". The scores give the average tilt" if self.signed else ""
+            curved = "; their intervals do not speak of the curvature" if tilt and sure else ""
             found.append(
-                f"a line does not fit the model well here: on held-out rows it explains "
-                f"{max(held, 0):.0%} of the variation (weighted R² {held:.2f}). The scores give "
-                "the average tilt; their intervals do not speak of the curvature"
+                f"{line} does not fit the model well here: {where} explains {max(held, 0):.0%} "
+                f"of the variation (weighted R² {held:.2f}){tilt}{curved}"
             )
         still = [n for n, moved in zip(self.names, self._moved, strict=True) if not moved]
         if still:
@@ -165,9 +204,7 @@ class Explanation:
     def about(self, target: Target) -> Explanation:
         """The explanation of another output, or of one against another, from the same answers."""
         y = self._answers(target)
-        e = self.evidence
-        fit = self.surrogate.fit(e.features, y, e.weight)
-        return replace(self, **described(fit, e.features, y), target=target)
+        return replace(self, **described(self._fitted(y), y), target=target)
 
     def _answers(self, target: Target) -> Array:
         return answers_of(self.evidence.answers, self.outputs, target)
@@ -192,7 +229,7 @@ class Explanation:
             import pandas as pd
         except ImportError:
             raise MissingExtraError("to_frame", "pandas", "frames") from None
-        low, high = self.interval(level).T
+        low, high, std, sure = self._columns(level)
         rank = np.empty(len(self.names), dtype=int)
         rank[self.order()] = np.arange(1, len(self.names) + 1)
         return pd.DataFrame(
@@ -204,8 +241,8 @@ class Explanation:
                 "score": self.scores,
                 "low": low,
                 "high": high,
-                "std": self.posterior.std,
-                "probability_sign": self.probability_sign(),
+                "std": std,
+                "probability_sign": sure,
                 "rank": rank,
             }
         )
@@ -216,6 +253,8 @@ class Explanation:
         In the continuous view a contribution is the slope times the distance from the
         background's mean.
         """
+        if not self.signed:
+            raise InputError(f"the scores of {self.method} have no sign: they add up to nothing")
         if not np.isfinite(self.contrast).all():
             raise InputError(
                 "contributions need a background to start from, and this explanation was made "
@@ -226,22 +265,26 @@ class Explanation:
         except ImportError:
             raise MissingExtraError("to_shap", "shap", "shap") from None
         values = self.scores * self.contrast
-        bounds = np.sort(self.interval(level) * self.contrast[:, None], axis=1)
+        low, high, std, _ = self._columns(level)
+        bounds = np.sort(np.stack([low, high], axis=1) * self.contrast[:, None], axis=1)
+        sure = {} if self.posterior is None else {
+            "lower_bounds": bounds[:, 0],
+            "upper_bounds": bounds[:, 1],
+            "error_std": std * np.abs(self.contrast),
+        }  # fmt: skip
         return shap.Explanation(
             values,
             base_values=self.local_prediction - float(values.sum()),
             data=np.array(self.values, dtype=object),
             feature_names=list(self.names),
-            lower_bounds=bounds[:, 0],
-            upper_bounds=bounds[:, 1],
-            error_std=self.posterior.std * np.abs(self.contrast),
+            **sure,
         )
 
     # -- files ----------------------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain data. Arrays of evidence are base64, all else is readable."""
-        low, high = self.interval().T
+        low, high, _, _ = self._columns(LEVEL)
         return {
             "schema": SCHEMA,
             "kind": "eagle explanation",
@@ -252,8 +295,8 @@ class Explanation:
             "target": plain_json(self.target),
             "prediction": self.prediction,
             "local_prediction": self.local_prediction,
-            "intercept": self.intercept,
-            "df": self.df,
+            "intercept": null(self.intercept),
+            "signed": self.signed,
             "r2": null(self.r2),
             "r2_held_out": null(self.r2_held_out),
             "features": [
@@ -262,17 +305,16 @@ class Explanation:
                     "condition": self.conditions[j],
                     "value": plain_json(self.values[j]),
                     "score": float(self.scores[j]),
-                    "low": float(low[j]),
-                    "high": float(high[j]),
+                    "low": null(float(low[j])),
+                    "high": null(float(high[j])),
                     "contrast": null(float(self.contrast[j])),
                 }
                 for j in range(len(self.names))
             ],
             "warnings": list(self.warnings),
             "bill": asdict(self.bill),
-            "surrogate": {"bayes linear": asdict(self.surrogate)},
-            "variance": self.variance,
-            "factor": pack(self.factor),
+            "surrogate": saved.to_dict(self.surrogate),
+            "posterior": _posterior_to_dict(self.posterior),
             "evidence": {
                 "points": pack(self.evidence.points),
                 "features": pack(_compact(self.evidence.features)),
@@ -338,11 +380,13 @@ class Explanation:
 
     def sheet(self, level: float = LEVEL) -> render.Sheet:
         """What the renderings show."""
-        intervals, sure = self.interval(level), self.probability_sign()
+        low, high, _, sure = self._columns(level)
+        if isinstance(self.posterior, Bounds):
+            level = self.posterior.level
         bars = [
             render.Bar(
-                self.conditions[j], float(self.scores[j]), float(intervals[j, 0]),
-                float(intervals[j, 1]), float(sure[j]),
+                self.conditions[j], float(self.scores[j]), float(low[j]), float(high[j]),
+                float(sure[j]),
             )
             for j in self.order()
         ]  # fmt: skip
@@ -354,10 +398,12 @@ class Explanation:
             f"in {b.calls} call{'s' if b.calls != 1 else ''}, {b.model_seconds:.3f} s in the "
             f"model and {b.own_seconds:.3f} s outside"
         )
-        facts = (
-            f"{self.method}: {b.rows} rows {paid if b.calls else 'answered elsewhere'}",
-            f"Fit: {fit}. At the instance the line says {self.local_prediction:.4g}",
-        )
+        facts = [f"{self.method}: {b.rows} rows {paid if b.calls else 'answered elsewhere'}"]
+        if self.surrogate is not None:
+            says = f"At the instance it says {self.local_prediction:.4g}"
+            facts.append(f"Fit: {fit}. {says}")
+        if not self.signed:
+            facts.append("Scores say how much a feature matters, not which way it pushes")
         return render.Sheet(self.title, bars, level, facts, self.warnings)
 
     def __repr__(self) -> str:
@@ -375,6 +421,13 @@ class Explanation:
 
     def _repr_html_(self) -> str:
         return render.html(self.sheet())
+
+
+def aimed_at(target: Target, answers: Array, task: str, outputs: tuple[Any, ...]) -> Target:
+    """The target, or without one the class predicted for the first row, or the first output."""
+    if target is not None:
+        return target
+    return outputs[int(answers[0].argmax())] if task == "classification" else outputs[0]
 
 
 def answers_of(answers: Array, outputs: tuple[Any, ...], target: Target) -> Array:
@@ -396,17 +449,15 @@ def answers_of(answers: Array, outputs: tuple[Any, ...], target: Target) -> Arra
     raise InputError(f"the model has no output {target!r}; it has {named}")
 
 
-def described(fit: Fit, features: Array, y: Array) -> dict[str, Any]:
+def described(fit: Fitted, y: Array) -> dict[str, Any]:
     """The fields of an explanation that a fit decides; row 0 is the instance."""
-    slopes = fit.slopes
     return {
-        "scores": slopes.mean,
-        "factor": fit.factor[1:, 1:],
-        "variance": fit.variance,
-        "df": slopes.df,
+        "scores": fit.scores,
+        "posterior": fit.posterior,
+        "signed": fit.signed,
         "intercept": fit.intercept,
         "prediction": float(y[0]),
-        "local_prediction": fit.intercept + float(features[0] @ slopes.mean),
+        "local_prediction": fit.local,
         "r2": fit.r2,
         "r2_held_out": fit.r2_held_out,
     }
@@ -451,15 +502,16 @@ def _read(data: Mapping[str, Any]) -> Explanation:
     target = data["target"]
     evidence = data["evidence"]
     n, d = (int(v) for v in evidence["features"]["shape"])
+    scores = np.array([float(f["score"]) for f in features])
+    surrogate = data["surrogate"]
     found = Explanation(
         names=tuple(str(f["name"]) for f in features),
         conditions=tuple(str(f["condition"]) for f in features),
         values=tuple(f["value"] for f in features),
-        scores=np.array([float(f["score"]) for f in features]),
-        factor=unpack(data["factor"]).astype(np.float64),
-        variance=float(data["variance"]),
-        df=float(data["df"]),
-        intercept=float(data["intercept"]),
+        scores=scores,
+        posterior=_read_posterior(data["posterior"], scores),
+        signed=bool(data["signed"]),
+        intercept=from_null(data["intercept"]),
         prediction=float(data["prediction"]),
         local_prediction=float(data["local_prediction"]),
         target=tuple(target) if isinstance(target, list) else target,
@@ -478,21 +530,49 @@ def _read(data: Mapping[str, Any]) -> Explanation:
             **{k: data["bill"][k] for k in ("rows", "calls", "model_seconds", "own_seconds")}
         ),
         method=str(data["method"]),
-        surrogate=read_surrogate(data["surrogate"]),
+        surrogate=None if surrogate is None else saved.read(surrogate),
         seed=int(data["seed"]),
     )
     e = found.evidence
-    shapes = (found.factor.shape, e.weight.shape, e.answers.shape, (len(features),))
-    if shapes != ((d, d), (n,), (n, len(found.outputs)), (d,)):
+    shapes = (e.weight.shape, e.answers.shape, len(features) == d or surrogate is None)
+    if shapes != ((n,), (n, len(found.outputs)), True):
         raise ValueError("the arrays do not fit one another")
     found._answers(found.target)
     return found
 
 
-def read_surrogate(data: Mapping[str, Any]) -> BayesLinear:
-    settings = data["bayes linear"]
-    prior = Prior(settings["prior"]["slopes"], settings["prior"]["intercept"])
-    return BayesLinear(prior, float(settings["n0"]), float(settings["sigma0"]))
+def _posterior_to_dict(posterior: Posterior | None) -> dict[str, Any] | None:
+    match posterior:
+        case None:
+            return None
+        case StudentT(_, factor, df, variance):
+            return {"factor": pack(factor), "df": null(df), "variance": variance}
+        case Draws(_, values):
+            return {"draws": pack(values)}
+        case Bounds(_, low, high, level):
+            return {"low": pack(low), "high": pack(high), "level": level}
+    raise InputError(f"a {type(posterior).__name__} cannot be saved")
+
+
+def _read_posterior(data: Mapping[str, Any] | None, scores: Array) -> Posterior | None:
+    found: Posterior
+    if data is None:
+        return None
+    d = len(scores)
+    if "factor" in data:
+        df = np.inf if data["df"] is None else float(data["df"])
+        factor = unpack(data["factor"]).astype(np.float64)
+        found, fits = StudentT(scores, factor, df, float(data["variance"])), (d, d) == factor.shape
+    elif "draws" in data:
+        values = unpack(data["draws"]).astype(np.float64)
+        found, fits = Draws(scores, values), values.shape[1:] == (d,)
+    else:
+        low, high = (unpack(data[k]).astype(np.float64) for k in ("low", "high"))
+        found = Bounds(scores, low, high, float(data["level"]))
+        fits = low.shape == high.shape == (d,)
+    if not fits:
+        raise ValueError("the uncertainty does not fit the scores")
+    return found
 
 
 def from_null(value: float | None) -> float:

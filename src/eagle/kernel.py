@@ -53,9 +53,13 @@ class Exponential:
         if self.width is not None and not (self.width > 0 and np.isfinite(self.width)):
             raise InputError(f"a kernel's width must be a positive number, not {self.width!r}")
 
+    def scale(self, d: int) -> float:
+        """What D² of d features is divided by."""
+        width = self.width or 0.75 * np.sqrt(max(d, 1))
+        return float((2.0 if self.root else 1.0) * width**2)
+
     def __call__(self, features: Array, anchor: Array) -> Array:
-        width = self.width or 0.75 * np.sqrt(max(features.shape[-1], 1))
-        scale = (2.0 if self.root else 1.0) * width**2
+        scale = self.scale(features.shape[-1])
         # An exponential underflows to 0 some 38 widths out; the smallest number above it keeps
         # the law "weights are positive" without giving such a row any say.
         weight = np.exp(-self.distance(features, anchor) / scale)

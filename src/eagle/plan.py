@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
 from typing import Any, final
@@ -17,20 +17,21 @@ from eagle.explanation import (
     Evidence,
     Explanation,
     Target,
+    aimed_at,
     answers_of,
     described,
     from_null,
     null,
     pack,
     plain_json,
-    read_surrogate,
     unpack,
 )
 from eagle.models.box import Box
-from eagle.surrogate.bayes import BayesLinear
+from eagle.surrogate import saved
+from eagle.surrogate.fit import Surrogate
 from eagle.types import Array, InputError
 
-SCHEMA = 1
+SCHEMA = 2
 
 
 @final
@@ -48,7 +49,7 @@ class Plan:
     contrast: Array
     prepared: Prepared
     method: str
-    surrogate: BayesLinear
+    surrogate: Surrogate
     seed: int
     box: Box
     inputs: Any = field(default=None, repr=False)
@@ -69,8 +70,7 @@ class Plan:
     def explain(self, answers: Array, target: Target, bill: Bill) -> Explanation:
         """From checked answers, shape (rows, outputs), and what they cost."""
         task, outputs = self.box.understood(answers)
-        if target is None:
-            target = outputs[int(answers[0].argmax())] if task == "classification" else outputs[0]
+        target = aimed_at(target, answers, task, outputs)
         y = answers_of(answers, outputs, target)
         p = self.prepared
         return Explanation(
@@ -86,7 +86,7 @@ class Plan:
             method=self.method,
             surrogate=self.surrogate,
             seed=self.seed,
-            **described(p.line.fit(y), p.features, y),
+            **described(p.fitter.fit(y), y),
         )
 
     def save(self, path: str | PathLike[str]) -> None:
@@ -97,7 +97,7 @@ class Plan:
             "kind": "eagle plan",
             "method": self.method,
             "seed": self.seed,
-            "surrogate": {"bayes linear": asdict(self.surrogate)},
+            "surrogate": saved.to_dict(self.surrogate),
             "task": self.box.task,
             "margin": self.box.margin,
             "outputs": plain_json(self.box.outputs),
@@ -128,7 +128,7 @@ class Plan:
 def _read(data: Mapping[str, Any]) -> Plan:
     features, outputs = data["features"], data["outputs"]
     z, weight = unpack(data["z"]).astype(np.float64), unpack(data["weight"]).astype(np.float64)
-    surrogate = read_surrogate(data["surrogate"])
+    surrogate = saved.read(data["surrogate"])
     if z.shape != (len(weight), len(features)):
         raise ValueError("the arrays do not fit one another")
     return Plan(
@@ -136,7 +136,7 @@ def _read(data: Mapping[str, Any]) -> Plan:
         conditions=tuple(str(f["condition"]) for f in features),
         values=tuple(f["value"] for f in features),
         contrast=np.array([from_null(f["contrast"]) for f in features]),
-        prepared=Prepared(unpack(data["points"]), z, weight, surrogate.line(z, weight)),
+        prepared=Prepared(unpack(data["points"]), z, weight, surrogate.on(z, weight)),
         method=str(data["method"]),
         surrogate=surrogate,
         seed=int(data["seed"]),

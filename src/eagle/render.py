@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
+from math import isnan
 from typing import TYPE_CHECKING, final
 
 if TYPE_CHECKING:
@@ -20,13 +21,25 @@ UP, DOWN = "#0072B2", "#D55E00"
 @final
 @dataclass(frozen=True)
 class Bar:
-    """One feature as shown: its label, score, interval, and how sure the sign is."""
+    """One feature as shown: its label, score, interval, and how sure the sign is.
+
+    NaN stands where something is not known.
+    """
 
     label: str
     score: float
     low: float
     high: float
     sure: float
+
+    @property
+    def clear(self) -> bool:
+        """Whether the interval leaves no doubt of the sign; without one, nothing doubts it."""
+        return not self.low <= 0 <= self.high
+
+    @property
+    def known(self) -> bool:
+        return not isnan(self.low)
 
 
 @final
@@ -54,7 +67,13 @@ def number(value: float) -> str:
 
 def sureness(sure: float) -> str:
     """A probability in per cent, never rounded up to certainty."""
+    if isnan(sure):
+        return ""
     return ">99.9%" if sure > 0.999 else f"{100 * sure:.1f}%"
+
+
+def interval(bar: Bar) -> str:
+    return f"[{number(bar.low):>10}, {number(bar.high):>10}]" if bar.known else "not known"
 
 
 def rest(sheet: Sheet) -> str | None:
@@ -71,9 +90,9 @@ def text(sheet: Sheet) -> str:
     lines = [short(sheet.title, 200), ""]
     lines.append(f"{'feature':<{wide}}  {'score':>10}  {head:^24}  {'P(sign)':>7}")
     for label, bar in zip(labels, bars, strict=True):
-        interval = f"[{number(bar.low):>10}, {number(bar.high):>10}]"
         lines.append(
-            f"{label:<{wide}}  {number(bar.score):>10}  {interval:<24}  {sureness(bar.sure):>7}"
+            f"{label:<{wide}}  {number(bar.score):>10}  {interval(bar):^24}  "
+            f"{sureness(bar.sure):>7}".rstrip()
         )
     more = rest(sheet)
     lines += [more] if more else []
@@ -94,12 +113,11 @@ def rich(sheet: Sheet) -> Group:
     table.add_column(f"{100 * sheet.level:g}% interval", justify="center")
     table.add_column("P(sign)", justify="right")
     for bar in sheet.bars[:SHOWN]:
-        clear = bar.low > 0 or bar.high < 0
-        style = (UP if bar.score > 0 else DOWN) if clear else "dim"
+        style = (UP if bar.score > 0 else DOWN) if bar.clear else "dim"
         table.add_row(
             Text(short(bar.label, 40)),
             Text(number(bar.score), style=style),
-            Text(f"[{number(bar.low):>10}, {number(bar.high):>10}]", style="" if clear else "dim"),
+            Text(interval(bar), style="" if bar.clear and bar.known else "dim"),
             Text(sureness(bar.sure)),
         )
     more = rest(sheet)
@@ -130,7 +148,7 @@ font-variant-numeric:tabular-nums}
 def html(sheet: Sheet) -> str:
     """A page fragment without scripts, for light and dark, under 30 kB."""
     bars = sheet.bars[:SHOWN]
-    reach = max([abs(v) for b in bars for v in (b.low, b.high, b.score)] + [1e-300])
+    reach = max([abs(v) for b in bars for v in (b.low, b.high, b.score) if not isnan(v)] + [1e-300])
 
     def at(value: float) -> float:
         return round(100 + 98 * value / reach, 2)
@@ -139,19 +157,22 @@ def html(sheet: Sheet) -> str:
     for b in bars:
         colour = "var(--up)" if b.score > 0 else "var(--down)"
         left, right = sorted((at(0), at(b.score)))
-        clear = b.low > 0 or b.high < 0
+        line = (
+            f'<line x1="{at(b.low)}" x2="{at(b.high)}" y1="8" y2="8" stroke="currentColor" '
+            'stroke-width="1.6"/>'
+        )
+        span = f"{number(b.low)} … {number(b.high)}" if b.known else "not known"
         picture = (
             '<svg viewBox="0 0 200 16" preserveAspectRatio="none" aria-hidden="true">'
             '<line x1="100" x2="100" y1="0" y2="16" stroke="currentColor" stroke-opacity=".4"/>'
             f'<rect x="{left}" y="4" width="{round(right - left, 2)}" height="8" '
-            f'fill="{colour}" fill-opacity="{0.85 if clear else 0.35}"/>'
-            f'<line x1="{at(b.low)}" x2="{at(b.high)}" y1="8" y2="8" stroke="currentColor" '
-            'stroke-width="1.6"/></svg>'
+            f'fill="{colour}" fill-opacity="{0.85 if b.clear else 0.35}"/>'
+            f"{line if b.known else ''}</svg>"
         )
         rows.append(
             f"<tr><td>{escape(short(b.label, 48))}</td><td>{number(b.score)}</td>"
             f'<td class="plot">{picture}</td>'
-            f"<td>{number(b.low)} … {number(b.high)}</td><td>{sureness(b.sure)}</td></tr>"
+            f"<td>{span}</td><td>{sureness(b.sure)}</td></tr>"
         )
     more = rest(sheet)
     return (

@@ -7,7 +7,9 @@ answers. A `Surrogate`, made local by a `Kernel`, turns answers into an explanat
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any, Protocol, TypeAlias
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, Protocol, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,12 +64,37 @@ class MissingExtraError(EagleError, ImportError):
         )
 
 
+class Need(Enum):
+    """What a method cannot do without, as the end of a sentence."""
+
+    ROWS = "the rows of the background data, not a summary of them"
+    TABLE = "a table"
+    OFFSETS = "numbers that move by offsets: the continuous view of a table"
+    PROBABILITIES = "class probabilities"
+    BINARY = "the probabilities of exactly two classes"
+
+
 class Space(Protocol):
-    """Where the perturbations of one instance live. Chance happens once, in `draw`."""
+    """Where the perturbations of one instance live. Chance happens once, in `draw`.
+
+    A point has one coordinate a feature, and each coordinate alone decides its feature.
+    """
 
     @property
     def law(self) -> Hashable:
         """Spaces of one law turn equal points into equal features, so they share plans."""
+
+    @property
+    def masks(self) -> bool:
+        """Whether a point says which parts of a picture or a text are kept."""
+
+    @property
+    def steps(self) -> int:
+        """A coordinate of a point is one of so many steps; step 0 is the instance's own."""
+
+    @property
+    def counts(self) -> Array | None:
+        """On masks, how probable it is that k parts are kept, shape (d + 1,)."""
 
     @property
     def origin(self) -> Points:
@@ -87,6 +114,19 @@ class Instances(Protocol):
     """Several instances that are explained together and may share model calls."""
 
     def __len__(self) -> int: ...
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The features' names."""
+
+    def own(self, i: int) -> tuple[Any, ...]:
+        """The values of instance i itself, a feature each."""
+
+    def conditions(self, i: int) -> tuple[str, ...]:
+        """What instance i has, in words, a feature each."""
+
+    def contrast(self, i: int) -> Array:
+        """How far instance i stands from the background, in each feature's units."""
 
     def space(self, i: int) -> Space:
         """The space around instance i."""
@@ -111,3 +151,29 @@ class Planned(Protocol):
         self, spaces: Sequence[Space], kernel: Kernel, budget: int, rng: np.random.Generator
     ) -> list[Points]:
         """For each space its points, shape (budget, d); the first one is the instance."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """What an adaptive design knows: each row asked so far once, with its answer.
+
+    The first row is the instance. `weight` counts a row as often as it was chosen.
+    """
+
+    points: Points
+    features: Array
+    weight: Array
+    y: Array
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+
+class Adaptive(Protocol):
+    """A design that chooses by the answers so far: a pure function of them and the generator."""
+
+    def ask(
+        self, seen: Seen, space: Space, kernel: Kernel, left: int, rng: np.random.Generator
+    ) -> Points:
+        """The next points, at most `left`; none when enough is known. The first is the instance."""

@@ -12,9 +12,9 @@ from scipy import stats
 from sklearn.linear_model import Ridge
 from sklearn.metrics import r2_score
 
-from eagle.surrogate.bayes import BayesLinear, Fit
+from eagle.surrogate.bayes import BayesLinear, LineFit
 from eagle.surrogate.information import Prior, augment
-from eagle.surrogate.student import StudentT
+from eagle.surrogate.posterior import StudentT
 from eagle.types import InputError
 
 seeds = st.integers(0, 2**32 - 1)
@@ -31,12 +31,12 @@ def test_the_mean_is_scikit_learns_ridge(seed: int, lam: float) -> None:
     z, y, weight = sample(seed)
     fit = BayesLinear(Prior(lam)).fit(z, y, weight)
     ridge = Ridge(alpha=lam).fit(z, y, sample_weight=weight)
-    assert np.allclose(fit.slopes.mean, ridge.coef_)
+    assert np.allclose(fit.posterior.mean, ridge.coef_)
     assert np.isclose(fit.intercept, ridge.intercept_)
     assert np.isclose(fit.r2, r2_score(y, ridge.predict(z), sample_weight=weight))
     paper = BayesLinear(Prior(lam, None)).fit(z, y, weight)
     without = Ridge(alpha=lam, fit_intercept=False).fit(augment(z), y, sample_weight=weight)
-    assert np.allclose(paper.posterior.mean, without.coef_)
+    assert np.allclose(paper.joint.mean, without.coef_)
 
 
 @given(seeds)
@@ -49,10 +49,10 @@ def test_the_posterior_by_the_papers_formulas(seed: int) -> None:
     mean = V @ Z.T @ W @ y
     s2 = (y - Z @ mean) @ W @ (y - Z @ mean) + d * mean @ mean  # with λ (A2)
     variance = (n0 * sigma0**2 + s2) / (n0 + len(y))  # a mean, not a sum (A3)
-    assert np.allclose(fit.posterior.mean, mean)
+    assert np.allclose(fit.joint.mean, mean)
     assert np.isclose(fit.variance, variance)
-    assert np.allclose(fit.posterior.scale, variance * V)
-    assert fit.posterior.df == n0 + len(y)
+    assert np.allclose(fit.joint.scale, variance * V)
+    assert fit.joint.df == n0 + len(y)
     mean_new, scale_new = fit.predict(z[:3], weight[:3])
     assert np.allclose(mean_new, Z[:3] @ mean)
     quadratic = np.einsum("ij,jk,ik->i", Z[:3], V, Z[:3])
@@ -74,8 +74,8 @@ def test_it_is_the_posterior_by_brute_force() -> None:
     density /= density.sum()
     mean = float(density @ phi[:, 0])
     std = float(np.sqrt(density @ (phi[:, 0] - mean) ** 2))
-    assert np.isclose(fit.slopes.mean[0], mean, atol=1e-3)
-    assert np.isclose(fit.slopes.std[0], std, rtol=5e-3)
+    assert np.isclose(fit.posterior.mean[0], mean, atol=1e-3)
+    assert np.isclose(fit.posterior.std[0], std, rtol=5e-3)
 
 
 @given(seeds)
@@ -97,8 +97,8 @@ def test_held_out_rows_by_leaving_each_one_out(seed: int) -> None:
 def test_answers_scaled_scale_everything(seed: int, factor: float) -> None:
     z, y, weight = sample(seed)
     one, other = (BayesLinear().fit(z, k * y, weight) for k in (1.0, factor))
-    assert np.allclose(other.slopes.mean, factor * one.slopes.mean)
-    assert np.allclose(other.slopes.scale, factor**2 * one.slopes.scale)
+    assert np.allclose(other.posterior.mean, factor * one.posterior.mean)
+    assert np.allclose(other.posterior.scale, factor**2 * one.posterior.scale)
     assert np.isclose(other.r2, one.r2)
 
 
@@ -107,8 +107,8 @@ def test_features_permuted_permute_scores(seed: int) -> None:
     z, y, weight = sample(seed)
     order = np.random.default_rng(seed).permutation(4)
     one, other = BayesLinear().fit(z, y, weight), BayesLinear().fit(z[:, order], y, weight)
-    assert np.allclose(other.slopes.mean, one.slopes.mean[order])
-    assert np.allclose(other.slopes.scale, one.slopes.scale[np.ix_(order, order)])
+    assert np.allclose(other.posterior.mean, one.posterior.mean[order])
+    assert np.allclose(other.posterior.scale, one.posterior.scale[np.ix_(order, order)])
 
 
 def test_a_linear_black_box_is_recovered_as_noise_goes_to_zero() -> None:
@@ -118,8 +118,8 @@ def test_a_linear_black_box_is_recovered_as_noise_goes_to_zero() -> None:
     for noise in (1.0, 1e-3, 1e-6, 0.0):
         y = z @ truth - 2 + noise * rng.normal(size=60)
         fit = BayesLinear(Prior(1e-12)).fit(z, y, weight)
-        errors.append(np.abs(fit.slopes.mean - truth).max())
-        widths.append(np.ptp(fit.slopes.interval(0.95), axis=1).max())
+        errors.append(np.abs(fit.posterior.mean - truth).max())
+        widths.append(np.ptp(fit.posterior.interval(0.95), axis=1).max())
     assert errors[-1] < 1e-10
     assert widths[-1] < 1e-5
     assert errors == sorted(errors, reverse=True)
@@ -129,16 +129,16 @@ def test_a_linear_black_box_is_recovered_as_noise_goes_to_zero() -> None:
 def test_constant_answers_and_single_rows() -> None:
     z, weight = np.eye(3), np.ones(3)
     flat = BayesLinear().fit(z, np.full(3, 0.7), weight)
-    assert np.abs(flat.slopes.mean).max() == 0
+    assert np.abs(flat.posterior.mean).max() == 0
     assert np.isclose(flat.intercept, 0.7)
     assert np.isnan(flat.r2)
     single = BayesLinear().fit(z[:1], np.array([2.0]), weight[:1])
     assert np.isclose(single.intercept, 2.0)
     assert np.isnan(single.r2_held_out)
     with pytest.raises(InputError, match="3 points need as many answers"):
-        BayesLinear().line(z, weight).fit(np.ones(2))
+        BayesLinear().on(z, weight).fit(np.ones(2))
     with pytest.raises(InputError, match="at least one point"):
-        BayesLinear().line(z[:0], weight[:0])
+        BayesLinear().on(z[:0], weight[:0])
 
 
 # -- the Student-t ------------------------------------------------------------------------------
@@ -225,7 +225,7 @@ def test_intervals_cover_when_the_model_is_true() -> None:
         sigma2 = 6 * 0.5 / rng.chisquare(6)
         phi = rng.normal(size=4) * np.sqrt(sigma2 / 2.0)
         y = augment(z) @ phi + rng.normal(size=15) * np.sqrt(sigma2 / weight)
-        fit: Fit = BayesLinear(Prior(2.0, 2.0), 6.0, float(np.sqrt(0.5))).fit(z, y, weight)
-        low, high = fit.posterior.interval(0.9).T
+        fit: LineFit = BayesLinear(Prior(2.0, 2.0), 6.0, float(np.sqrt(0.5))).fit(z, y, weight)
+        low, high = fit.joint.interval(0.9).T
         held.append((low <= phi) & (phi <= high))
     assert np.allclose(np.mean(held, axis=0), 0.9, atol=0.02)

@@ -16,6 +16,7 @@ from sklearn.ensemble import RandomForestClassifier
 
 import eagle
 from eagle.render import SHOWN
+from eagle.surrogate.bayes import LineFit
 
 RNG = np.random.default_rng(0)
 
@@ -47,7 +48,8 @@ def test_lists_and_ranks(iris: eagle.Explanation) -> None:
 def test_the_line_adds_up(iris: eagle.Explanation) -> None:
     assert np.isclose(iris.intercept + iris.scores.sum(), iris.local_prediction)
     fit = iris.fit
-    assert np.array_equal(fit.slopes.mean, iris.scores)
+    assert isinstance(fit, LineFit)
+    assert np.array_equal(fit.scores, iris.scores)
     mean, scale = fit.predict(np.ones((1, 4)))
     assert np.isclose(mean[0], iris.local_prediction)
     assert scale[0] > 0
@@ -63,6 +65,7 @@ def test_to_shap(iris: eagle.Explanation) -> None:
     assert np.isclose(values.base_values + values.values.sum(), iris.local_prediction)
     assert np.allclose(values.values, iris.scores)  # binned: the instance is all ones
     assert np.allclose(values.lower_bounds, iris.interval()[:, 0])
+    assert iris.posterior is not None
     assert np.allclose(values.error_std, iris.posterior.std)
     data = RNG.normal(3, 2, size=(200, 2))
     slopes = eagle.Explainer(lambda X: X @ [1.0, -1.0], data, view="continuous").explain(data[0])
@@ -125,7 +128,7 @@ def test_words_when_a_line_does_not_fit() -> None:
 def test_saved_files_are_plain_and_versioned(iris: eagle.Explanation, tmp_path: Any) -> None:
     iris.save(tmp_path / "e.json")
     data = json.loads((tmp_path / "e.json").read_text())
-    assert data["schema"] == 1
+    assert data["schema"] == 2
     assert data["features"][0]["name"] == "sepal length (cm)"
     assert (tmp_path / "e.json").stat().st_size < 60_000
     data["schema"] = 99
@@ -136,7 +139,7 @@ def test_saved_files_are_plain_and_versioned(iris: eagle.Explanation, tmp_path: 
 @pytest.mark.parametrize(
     "spoil",
     [
-        lambda d: d.pop("factor"),
+        lambda d: d["posterior"].pop("factor"),
         lambda d: d["evidence"]["weight"].update(dtype="O"),
         lambda d: d["evidence"]["weight"].update(data="AAAA"),
         lambda d: d["evidence"]["weight"].update(shape=[10**12]),

@@ -26,6 +26,8 @@ from sklearn.ensemble import RandomForestClassifier
 
 from eagle import Explainer, Explanation, plot, render
 from eagle.plot.lines import spread
+from eagle.surrogate.bayes import BayesLinear
+from eagle.surrogate.posterior import StudentT
 from eagle.types import Array, InputError, MissingExtraError
 
 MATHS = ("$x^", "a_b $ c", "$\\frac{1}{$", "100% \\$ & #", "tab\tand\nbreak", "plain")
@@ -69,7 +71,10 @@ def first(e: Explanation, d: int) -> Explanation:
     few: dict[str, Any] = {
         name: getattr(e, name)[:d] for name in ("names", "conditions", "values", "contrast")
     }
-    return replace(e, **few, evidence=seen, scores=e.scores[:d], factor=e.factor[:d, :d])
+    p = e.posterior
+    assert isinstance(p, StudentT)
+    posterior = replace(p, mean=p.mean[:d], factor=p.factor[:d, :d])
+    return replace(e, **few, evidence=seen, scores=e.scores[:d], posterior=posterior)
 
 
 def bars_of(ax: Axes) -> list[Rectangle]:
@@ -151,9 +156,10 @@ def test_odd_explanations_are_drawn(
     if kind == "one feature":
         e = first(e, 1)
     elif kind == "zero":
-        e = replace(e, scores=0 * e.scores, variance=0.0)
+        nothing = StudentT(0 * e.scores, np.eye(len(e.names)), 9, 0.0)
+        e = replace(e, scores=0 * e.scores, posterior=nothing)
     elif kind == "negative":
-        e = replace(e, scores=-abs(e.scores))
+        e = replace(e, scores=-abs(e.scores), posterior=None)
     else:
         s = e.evidence
         e = replace(
@@ -290,9 +296,9 @@ def test_lines_are_fits_of_prefixes_and_end_at_the_explanation(explanation: Expl
     y = e.evidence.answers[:, e.outputs.index(e.target)]
     for n in (0, 4, 8):
         part = slice(rows[n])
-        fit = e.surrogate.fit(e.evidence.features[part], y[part], e.evidence.weight[part])
+        fit = BayesLinear().fit(e.evidence.features[part], y[part], e.evidence.weight[part])
         shown = [float(np.asarray(line.get_ydata())[n]) for line in lines]
-        np.testing.assert_allclose(shown, fit.slopes.mean[e.order()[:3]])
+        np.testing.assert_allclose(shown, fit.scores[e.order()[:3]])
     ends = [float(np.asarray(line.get_ydata())[-1]) for line in lines]
     np.testing.assert_allclose(ends, e.scores[e.order()[:3]])
     assert [t.get_text() for t in ax.texts] == [c for c, _ in e.as_list()[:3]]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from eagle.explainer import whole_number
 from eagle.explanation import LEVEL, Explanation
-from eagle.plot.page import WIDTH, lined, meaning, one, page, pale, per_cent, tall, unsure
+from eagle.plot.page import WIDTH, lined, meaning, one, page, pale, tall, unsure, whiskers
 from eagle.render import DOWN, UP
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def attribution(
     """
     e = one(explanation, "attribution")
     order = e.order()[: whole_number(most, "most", 1)]
-    scores, interval = e.scores[order], e.interval(level)[order]
+    scores, interval = e.scores[order], e.shown(level)[order]
     unclear = unsure(interval)
     labels, more = lined(e.conditions[j] for j in order), len(e.names) - len(order)
     p = page(ax, WIDTH, tall(labels, 0.27, more), "attribution")
@@ -43,7 +43,7 @@ def attribution(
     p.rows(labels, more)
     p.title(e.title)
     hint = "; hatched where it contains zero" if any(unclear) else ""
-    p.x_label(meaning([e]), f"Whiskers: {per_cent(level)} credible interval{hint}")
+    p.x_label(meaning([e]), *whiskers([e], level, "Whiskers", hint))
     if e.warnings:
         p.note(f"Warning: {warning}" for warning in e.warnings)
     return p.done()

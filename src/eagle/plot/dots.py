@@ -17,9 +17,9 @@ from eagle.plot.page import (
     meaning,
     one,
     page,
-    per_cent,
     tall,
     unsure,
+    whiskers,
 )
 from eagle.render import short
 from eagle.types import Array, InputError
@@ -47,7 +47,7 @@ def comparison(
     every = _checked(explanations)
     names = _strongest(every.values())
     shown = names[: whole_number(most, "most", 1)]
-    intervals = [e.interval(level) for e in every.values()]
+    intervals = [e.shown(level) for e in every.values()]
     labels, more = lined(shown), len(names) - len(shown)
     p = page(ax, WIDTH, tall(labels, max(0.27, 0.07 + 0.11 * len(every)), more), "comparison")
     for y in range(1, len(shown), 2):
@@ -62,7 +62,7 @@ def comparison(
     p.rows(labels, more)
     p.title(_title(every.values()))
     hint = "; hollow dots where it contains zero" if hollow else ""
-    p.x_label(meaning(every.values()), f"Lines: {per_cent(level)} credible interval{hint}")
+    p.x_label(meaning(every.values()), *whiskers(every.values(), level, "Lines", hint))
     _legend(p, list(every))
     return p.done()
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
 
 from eagle.explainer import whole_number
-from eagle.explanation import LEVEL, Explanation, answers_of
+from eagle.explanation import LEVEL, Explanation
 from eagle.plot.page import LITERAL, WIDTH, Page, lined, meaning, one, page, per_cent
 from eagle.types import Array
 
@@ -69,13 +69,11 @@ def _counts(rows: int, d: int, steps: int) -> NDArray[np.intp]:
 
 def _grown(e: Explanation, counts: NDArray[np.intp], level: float) -> Array:
     """Score, low and high of each feature after so many rows, shape (counts, d, 3)."""
-    seen = e.evidence
-    y = answers_of(seen.answers, e.outputs, e.target)
     out = np.empty((len(counts), len(e.names), 3))
     for k, n in enumerate(counts):
-        slopes = e.surrogate.fit(seen.features[:n], y[:n], seen.weight[:n]).slopes
-        out[k, :, 0] = slopes.mean
-        out[k, :, 1:] = slopes.interval(level)
+        fit = e.grown(int(n))
+        out[k, :, 0] = fit.scores
+        out[k, :, 1:] = np.nan if fit.posterior is None else fit.posterior.interval(level)
     return out
 
 

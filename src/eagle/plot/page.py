@@ -181,8 +181,8 @@ def one(explanation: Any, what: str) -> Explanation:
 
 
 def unsure(interval: Array) -> list[bool]:
-    """Which of the intervals, shape (n, 2), contain zero."""
-    return [not (low > 0 or high < 0) for low, high in interval]
+    """Which of the intervals, shape (n, 2), contain zero; one that is not known, NaN, does not."""
+    return [bool(low <= 0 <= high) for low, high in interval]
 
 
 def pale(colour: str) -> tuple[float, float, float, float]:
@@ -196,6 +196,12 @@ def meaning(explanations: Iterable[Explanation]) -> str:
     """What a score says. The instance is row 0: there a match is 1 and an offset 0."""
     found = set()
     for e in explanations:
+        if not e.signed:
+            found.add("how much the feature matters, not which way it pushes")
+            continue
+        if e.surrogate is None:
+            found.add(f"as {e.method} defines it")
+            continue
         match = e.evidence.features[0] == 1
         step = "standard deviation" if np.isfinite(e.contrast).all() else "given scale"
         if match.all():
@@ -205,9 +211,15 @@ def meaning(explanations: Iterable[Explanation]) -> str:
         else:
             found.add(f"change of the answer per {step}")
     if len(found) > 1:
-        return "Score: coefficient in each local line; the units differ"
+        return "Score: as each method defines it; the units differ"
     return f"Score: {found.pop()}"
 
 
 def per_cent(level: float) -> str:
     return f"{100 * level:g}%"
+
+
+def whiskers(explanations: Iterable[Explanation], level: float, what: str, hint: str) -> list[str]:
+    """The line that says what the drawn intervals are; none if nothing is known of any."""
+    known = any(e.posterior is not None for e in explanations)
+    return [f"{what}: {per_cent(level)} credible interval{hint}"] if known else []

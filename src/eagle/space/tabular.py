@@ -130,6 +130,9 @@ class TableSpace:
 
     table: Table
     i: int
+    masks: bool = False
+    steps: int = STEPS
+    counts: None = None
 
     @property
     def _kept(self) -> NDArray[np.uint16]:

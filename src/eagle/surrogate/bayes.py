@@ -8,22 +8,18 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from eagle.surrogate.fit import checked, is_flat
 from eagle.surrogate.information import Information, Prior, augment
-from eagle.surrogate.student import StudentT
+from eagle.surrogate.posterior import StudentT
 from eagle.types import Array, InputError
-
-
-def is_flat(y: Array) -> bool:
-    """Whether answers differ by no more than rounding."""
-    return bool(np.ptp(y) <= 1e-12 * np.abs(y).max())
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class Fit:
+class LineFit:
     """A fitted line: all that the answers taught.
 
-    `posterior` is φ ~ t_{n₀+N}(φ̂, σ̂²V) over the intercept (first) and the slopes; `factor` is
+    `joint` is φ ~ t_{n₀+N}(φ̂, σ̂²V) over the intercept (first) and the slopes; `factor` is
     V, σ̂² is `variance`. A feature that never changed is one with a free intercept: it has no
     part, and stands there as 0 with no variance. `r2` is the
     weighted R² on the rows fitted, `r2_held_out` the same when each row is predicted by a fit
@@ -35,22 +31,27 @@ class Fit:
     variance: float
     df: float
     information: Information
+    local: float
     r2: float
     r2_held_out: float
+    signed: bool = True
 
     @property
-    def posterior(self) -> StudentT:
-        return StudentT(self.mean, self.variance * self.factor, self.df)
+    def joint(self) -> StudentT:
+        return StudentT(self.mean, self.factor, self.df, self.variance)
 
     @property
     def intercept(self) -> float:
         return float(self.mean[0])
 
     @property
-    def slopes(self) -> StudentT:
-        """The posterior of the features' coefficients, shape (d,)."""
-        p = self.posterior
-        return StudentT(p.mean[1:], p.scale[1:, 1:], p.df)
+    def scores(self) -> Array:
+        return self.mean[1:]
+
+    @property
+    def posterior(self) -> StudentT:
+        """Of the features' coefficients, shape (d,)."""
+        return StudentT(self.mean[1:], self.factor[1:, 1:], self.df, self.variance)
 
     def predict(self, features: Array, weight: Array | float = 1.0) -> tuple[Array, Array]:
         """Mean and scale of the answer's t_ν distribution at new features of that weight.
@@ -84,12 +85,14 @@ class Line:
         """How much memory the line holds."""
         return sum(a.nbytes for a in (self.z, self.weight, self.factor, self.hat, self.left))
 
-    def fit(self, y: Array) -> Fit:
+    @property
+    def shared(self) -> tuple[Array, ...]:
+        return (self.factor,)
+
+    def fit(self, y: Array) -> LineFit:
         """Fit the answers y, shape (N,): φ̂ = V ZᵀW y and σ̂² = (n₀σ₀² + s²)/(n₀ + N)."""
         s = self.surrogate
-        y = np.asarray(y, dtype=np.float64)
-        if y.shape != self.weight.shape:
-            raise InputError(f"{len(self.weight)} points need as many answers, not {y.shape}")
+        y = checked(y, self.weight)
         if is_flat(y):
             y = np.full_like(y, y[0])
         prior = s.prior.precision(self.z.shape[1] - 1)
@@ -113,7 +116,8 @@ class Line:
         mean *= unit
         mean[self.still] = 0.0
         mean[0] += shift
-        return Fit(mean, self.factor, variance, df, self.information, r2, held)
+        local = float(self.z[0] @ mean)
+        return LineFit(mean, self.factor, variance, df, self.information, local, r2, held)
 
 
 @final
@@ -133,7 +137,7 @@ class BayesLinear:
         if not (np.isfinite(self.n0) and self.n0 >= 0 and np.isfinite(self.sigma0)):
             raise InputError("n0 must be zero or more, and sigma0 a finite number")
 
-    def line(self, features: Array, weight: Array) -> Line:
+    def on(self, features: Array, weight: Array) -> Line:
         """The part of the fit that needs only the points: features (N, d), weights (N,)."""
         z = augment(features)
         if not len(z):
@@ -150,6 +154,6 @@ class BayesLinear:
         hat = (reach * weight[:, None]).T
         return Line(self, z, weight, information, factor, hat, left, still)
 
-    def fit(self, features: Array, y: Array, weight: Array) -> Fit:
+    def fit(self, features: Array, y: Array, weight: Array) -> LineFit:
         """Fit answers y, shape (N,), at features (N, d) of the given weights (N,)."""
-        return self.line(features, weight).fit(y)
+        return self.on(features, weight).fit(y)

@@ -1,0 +1,159 @@
+"""GLIME: draw where the weight is, instead of weighing what was drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar, Protocol, final
+
+import numpy as np
+
+from eagle.kernel import Exponential, Unit, euclidean
+from eagle.types import Array, InputError, Kernel, Need, Points, Space
+
+
+class Tilt(Protocol):
+    """Another law of the same steps: how likely each is, beside the space's own law."""
+
+    def tilt(self, space: Space, kernel: Kernel) -> Array:
+        """How much more often each step of each feature is drawn, shape (STEPS, d)."""
+
+
+@final
+@dataclass(frozen=True)
+class Absorbed:
+    """The kernel itself. The exponential of a squared Euclidean distance is a product over
+    features, so the tilted law is again independent: a match that the space draws with
+    probability q is drawn with p = q/(q + (1 − q)e^(−1/2w²)), and what leaves keeps its own law.
+    """
+
+    def tilt(self, space: Space, kernel: Kernel) -> Array:
+        if isinstance(kernel, Unit):
+            return np.ones((space.steps, len(space.origin)))
+        if not isinstance(kernel, Exponential) or kernel.distance is not euclidean:
+            raise InputError(
+                "only an exponential kernel of the Euclidean distance can be absorbed feature by "
+                "feature"
+            )
+        features, anchor = _every_step(space)
+        return np.asarray(np.exp(-((features - anchor) ** 2) / kernel.scale(len(anchor))))
+
+
+@final
+@dataclass(frozen=True)
+class Gauss:
+    """Offsets from N(0, σ²), in the space's own standard deviations."""
+
+    sigma: float
+    needs: ClassVar = frozenset({Need.OFFSETS})
+
+    def tilt(self, space: Space, kernel: Kernel) -> Array:
+        return _offsets(space, self.sigma, lambda x: np.exp(-(x**2) / 2))
+
+
+@final
+@dataclass(frozen=True)
+class Laplace:
+    """Offsets from the Laplace law of scale σ, as far as the space's steps go."""
+
+    sigma: float
+    needs: ClassVar = frozenset({Need.OFFSETS})
+
+    def tilt(self, space: Space, kernel: Kernel) -> Array:
+        return _offsets(space, self.sigma, lambda x: np.exp(-np.abs(x)))
+
+
+@final
+@dataclass(frozen=True)
+class Uniform:
+    """Offsets evenly from −σ to σ."""
+
+    sigma: float
+    needs: ClassVar = frozenset({Need.OFFSETS})
+
+    def tilt(self, space: Space, kernel: Kernel) -> Array:
+        return _offsets(space, self.sigma, lambda x: (np.abs(x) <= 1).astype(np.float64))
+
+
+@final
+@dataclass(frozen=True)
+class Tilted:
+    """The instance, then independent points of another law than the space's own; equal weights.
+
+    With `mass` every row weighs what the kernel would have given on average, π̄: then a ridge or
+    a prior means the same as under the kernel, and what is estimated is exactly LIME's. Without,
+    rows weigh 1, as in GLIME: a penalty of α then shrinks as α·π̄ would have.
+    """
+
+    law: Tilt = field(default_factory=Absorbed)
+    mass: bool = False
+
+    @property
+    def needs(self) -> frozenset[Need]:
+        return getattr(self.law, "needs", frozenset())
+
+    def plan(
+        self, spaces: Sequence[Space], kernel: Kernel, budget: int, rng: np.random.Generator
+    ) -> list[Points]:
+        """For each space its points, shape (budget, d). All spaces share the uniforms."""
+        if not spaces:
+            return []
+        d = len(spaces[0].origin)
+        raw = np.asarray(rng.bit_generator.random_raw(budget * (d + 1)))
+        uniform = ((raw >> np.uint64(11)).astype(np.float64) * 2.0**-53).reshape(budget, d + 1)
+        return [self._points(space, kernel, uniform) for space in spaces]
+
+    def _points(self, space: Space, kernel: Kernel, uniform: Array) -> Points:
+        if space.counts is not None:
+            points = _masks(_tilted_counts(space, kernel), uniform)
+        else:
+            cumulated = np.cumsum(self.law.tilt(space, kernel), axis=0)
+            points = np.empty(uniform[:, 1:].shape)
+            for j, one in enumerate(cumulated.T):
+                points[:, j] = np.searchsorted(one, uniform[:, j + 1] * one[-1], side="right")
+        points[0] = space.origin
+        return points.astype(space.origin.dtype)
+
+    def weight(self, space: Space, kernel: Kernel, features: Array) -> Array:
+        """The same for every row, shape (n,)."""
+        if not self.mass:
+            return np.ones(len(features))
+        if space.counts is not None:
+            mean = float(_tilted_counts(space, kernel).sum())
+        else:
+            mean = float(np.prod(self.law.tilt(space, kernel).mean(axis=0)))
+        return np.full(len(features), mean)
+
+
+def _every_step(space: Space) -> tuple[Array, Array]:
+    """The feature at each step, shape (STEPS, d), and at the instance, shape (d,)."""
+    steps = np.arange(space.steps, dtype=space.origin.dtype)
+    every = np.repeat(steps[:, None], len(space.origin), axis=1)
+    return space.features(every), space.features(space.origin[None])[0]
+
+
+def _offsets(space: Space, sigma: float, law: Callable[[Array], Array]) -> Array:
+    """A law of offsets over that of the space, which is normal; matches keep theirs."""
+    if not (np.isfinite(sigma) and sigma > 0):
+        raise InputError(f"the scale of offsets must be a positive number, not {sigma!r}")
+    features, anchor = _every_step(space)
+    moves = anchor == 0  # an instance matches itself, and is at no offset from itself
+    out = np.ones_like(features)
+    out[:, moves] = law(features[:, moves] / sigma) * np.exp(features[:, moves] ** 2 / 2)
+    return out
+
+
+def _tilted_counts(space: Space, kernel: Kernel) -> Array:
+    """How probable k kept parts are, times their weight, shape (d + 1,)."""
+    assert space.counts is not None
+    d = len(space.origin)
+    kept = np.tri(d + 1, d, k=-1)
+    return space.counts * kernel(kept, np.ones(d))
+
+
+def _masks(chances: Array, uniform: Array) -> Array:
+    """Masks whose number of kept parts follows the chances, and which parts these are, none."""
+    cumulated = np.cumsum(chances)
+    kept = np.searchsorted(cumulated, uniform[:, 0] * cumulated[-1], side="right")
+    rank = np.argsort(np.argsort(uniform[:, 1:], axis=1), axis=1)
+    return np.asarray(rank >= kept[:, None], dtype=np.float64)

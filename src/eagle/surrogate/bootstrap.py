@@ -1,0 +1,53 @@
+"""Intervals for any surrogate: fit it again to resampled rows, without asking anything."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from eagle.surrogate.fit import Fit, Fitter, Later, Surrogate
+from eagle.surrogate.posterior import Draws
+from eagle.types import Array, InputError
+
+
+@final
+@dataclass(frozen=True)
+class Bootstrap:
+    """The scores of a surrogate, and their spread when rows are drawn with replacement.
+
+    The instance is asked in every plan, so it is in every resample. Always the same resamples.
+    """
+
+    surrogate: Surrogate
+    resamples: int = 200
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.resamples, int) or self.resamples < 2:
+            raise InputError(f"a bootstrap needs at least 2 resamples, not {self.resamples!r}")
+
+    def on(self, features: Array, weight: Array) -> Fitter:
+        return Later(self, features, weight)
+
+    def fit(self, features: Array, y: Array, weight: Array) -> Fit:
+        whole = self.surrogate.on(features, weight).fit(y)
+        values = np.empty((self.resamples, features.shape[1]))
+        for i, often in enumerate(self._often(len(y))):
+            rows = np.flatnonzero(often)
+            again = self.surrogate.on(features[rows], weight[rows] * often[rows])
+            values[i] = again.fit(y[rows]).scores
+        return Fit(
+            whole.scores, whole.intercept, whole.local, whole.r2, whole.r2_held_out,
+            Draws(whole.scores, values), whole.signed,
+        )  # fmt: skip
+
+    def _often(self, n: int) -> Array:
+        """How often each row is in each resample, shape (resamples, n)."""
+        out = np.zeros((self.resamples, n))
+        out[:, 0] = 1.0
+        if n > 1:
+            raw = np.random.PCG64(0).random_raw(self.resamples * (n - 1))
+            drawn = 1 + (np.asarray(raw) % np.uint64(n - 1)).astype(np.intp)
+            np.add.at(out, (np.repeat(np.arange(self.resamples), n - 1), drawn), 1.0)
+        return out

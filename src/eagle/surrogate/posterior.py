@@ -1,0 +1,213 @@
+"""What is known of the scores after a fit: a Student-t, a bootstrap's draws, or given bounds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol, final
+
+import numpy as np
+
+from eagle.types import Array, InputError
+
+DRAWS = 20_000
+
+
+class Posterior(Protocol):
+    """How sure the scores are. `mean` has shape (d,)."""
+
+    @property
+    def mean(self) -> Array: ...
+
+    @property
+    def std(self) -> Array:
+        """The standard deviation of each score, shape (d,); NaN where it is not known."""
+
+    def interval(self, level: float = 0.95, *, joint: bool = False) -> Array:
+        """Central intervals, shape (d, 2): each at that level, or jointly for all at once."""
+
+    def probability_sign(self) -> Array:
+        """The probability that each score has the sign of its mean, shape (d,)."""
+
+    def probability_top(self, k: int) -> Array:
+        """The probability that each score is among the k largest in size, shape (d,)."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class StudentT:
+    """t_ν(mean, variance × factor): mean (d,), factor (d, d), ν = `df`; Gaussian if infinite.
+
+    The factor is apart from the variance so that many distributions can share one.
+    """
+
+    mean: Array
+    factor: Array
+    df: float
+    variance: float = 1.0
+
+    @property
+    def scale(self) -> Array:
+        """The scale matrix, shape (d, d)."""
+        return self.variance * self.factor
+
+    @property
+    def spread(self) -> Array:
+        """The scale of each coordinate, √scale_jj, shape (d,)."""
+        return np.sqrt(np.maximum(self.variance * np.diag(self.factor), 0.0))
+
+    @property
+    def std(self) -> Array:
+        """The standard deviation of each coordinate: infinite up to two degrees of freedom."""
+        if np.isinf(self.df):
+            return self.spread
+        if self.df <= 2:
+            return np.where(self.spread > 0, np.inf, 0.0)
+        return np.asarray(self.spread * np.sqrt(self.df / (self.df - 2)))
+
+    def interval(self, level: float = 0.95, *, joint: bool = False) -> Array:
+        """Central credible intervals, shape (d, 2).
+
+        Marginal: each coordinate lies in its own with probability `level`. Joint: all lie in
+        theirs at once with at least that probability (the narrower of the box around the
+        credible ellipsoid and Bonferroni's).
+        """
+        check_level(level)
+        d = len(self.mean)
+        if joint and d:
+            reach = min(self._ellipsoid(level), self._quantile(1 - (1 - level) / (2 * d)))
+        else:
+            reach = self._quantile((1 + level) / 2)
+        half = reach * self.spread
+        return np.stack([self.mean - half, self.mean + half], axis=1)
+
+    def _quantile(self, p: float) -> float:
+        from scipy import special
+
+        return float(special.ndtri(p) if np.isinf(self.df) else special.stdtrit(self.df, p))
+
+    def _ellipsoid(self, level: float) -> float:
+        """How far the credible ellipsoid reaches along each axis, in scales."""
+        from scipy import special
+
+        d = len(self.mean)
+        if np.isinf(self.df):
+            return float(np.sqrt(special.chdtri(d, 1 - level)))
+        return float(np.sqrt(d * special.fdtri(d, self.df, level)))
+
+    def probability_sign(self) -> Array:
+        """The probability that each coordinate has the sign of its mean, shape (d,)."""
+        from scipy import special
+
+        spread = self.spread
+        sure = spread == 0
+        ratio = np.abs(self.mean) / np.where(sure, 1.0, spread)
+        known = np.where(self.mean == 0, 0.5, 1.0)
+        tail = special.ndtr(ratio) if np.isinf(self.df) else special.stdtr(self.df, ratio)
+        return np.asarray(np.where(sure, known, tail))
+
+    def draws(self, n: int = DRAWS) -> Array:
+        """n draws from the joint distribution, always the same ones, shape (n, d)."""
+        rng = np.random.Generator(np.random.PCG64(0))
+        values, vectors = np.linalg.eigh(self.scale)
+        # The symmetric root: it does not depend on which eigenvectors a machine finds.
+        root = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
+        normal = rng.standard_normal((n, len(self.mean)))
+        if np.isinf(self.df):
+            return np.asarray(self.mean + normal @ root.T)
+        stretch = np.sqrt(self.df / rng.chisquare(self.df, n))
+        return np.asarray(self.mean + (normal @ root.T) * stretch[:, None])
+
+    def probability_top(self, k: int) -> Array:
+        """The probability that each coordinate is among the k largest in size, shape (d,)."""
+        check_top(k)
+        return np.ones(len(self.mean)) if k >= len(self.mean) else share_in_top(self.draws(), k)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Draws:
+    """Equally likely scores around a mean, such as a bootstrap's: `values` of shape (n, d)."""
+
+    mean: Array
+    values: Array
+
+    @property
+    def std(self) -> Array:
+        return np.asarray(self.values.std(axis=0, ddof=1))
+
+    def interval(self, level: float = 0.95, *, joint: bool = False) -> Array:
+        """Percentile intervals, shape (d, 2), stretched until they hold all at once if `joint`."""
+        check_level(level)
+        tails = [(1 - level) / 2, (1 + level) / 2]
+        low, high = np.quantile(self.values, tails, axis=0)
+        if joint:
+            # How many times further than its own interval each draw's worst coordinate lies.
+            below, above = self.mean - low, high - self.mean
+            apart = self.values - self.mean
+            room = np.where(apart < 0, below, above)
+            ratio = np.divide(np.abs(apart), room, out=np.zeros_like(apart), where=room > 0)
+            stretch = max(1.0, float(np.quantile(ratio.max(axis=1, initial=0.0), level)))
+            low, high = self.mean - stretch * below, self.mean + stretch * above
+        return np.stack([low, high], axis=1)
+
+    def probability_sign(self) -> Array:
+        """The share of draws with the sign of the mean; those at 0 are half of either."""
+        same = np.sign(self.values) == np.sign(self.mean)
+        out = same.mean(axis=0) + 0.5 * (self.values == 0).mean(axis=0) * (self.mean != 0)
+        return np.asarray(np.where(self.mean == 0, 0.5, out))
+
+    def probability_top(self, k: int) -> Array:
+        check_top(k)
+        return np.ones(len(self.mean)) if k >= len(self.mean) else share_in_top(self.values, k)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Bounds:
+    """Intervals that another package gives, known at one level only: low and high, shape (d,)."""
+
+    mean: Array
+    low: Array
+    high: Array
+    level: float
+
+    @property
+    def std(self) -> Array:
+        return np.full(len(self.mean), np.nan)
+
+    def interval(self, level: float = 0.95, *, joint: bool = False) -> Array:
+        if joint or not np.isclose(level, self.level):
+            raise InputError(
+                f"these intervals are known at the level {self.level:g}, each by itself, and at "
+                "no other"
+            )
+        return np.stack([self.low, self.high], axis=1)
+
+    def probability_sign(self) -> Array:
+        raise InputError("bounds alone do not say how probable a sign is")
+
+    def probability_top(self, k: int) -> Array:
+        raise InputError("bounds alone do not say how probable a rank is")
+
+
+def check_level(level: float) -> None:
+    if not 0 < level < 1:
+        raise InputError(f"a level is a probability between 0 and 1, not {level!r}")
+
+
+def check_top(k: int) -> None:
+    if not isinstance(k, int | np.integer) or k < 1:
+        raise InputError(f"k must be a whole number of at least 1, not {k!r}")
+
+
+def share_in_top(draws: Array, k: int) -> Array:
+    """How often each coordinate is among the k < d largest in size, shape (d,)."""
+    d = draws.shape[1]
+    size = np.abs(draws)
+    least = np.partition(size, d - k, axis=1)[:, [d - k]]
+    above, at = size > least, (size == least) & (size > 0)
+    # Equals share the places that are left; what is exactly 0 is never "in the top".
+    left = (k - above.sum(axis=1, keepdims=True)) / np.maximum(
+        (size == least).sum(axis=1, keepdims=True), 1
+    )
+    return np.asarray((above + at * left).mean(axis=0))

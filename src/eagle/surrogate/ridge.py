@@ -1,0 +1,64 @@
+"""Weighted ridge regression with a free intercept: LIME's surrogate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import final
+
+import numpy as np
+
+from eagle.surrogate.bayes import BayesLinear
+from eagle.surrogate.fit import Fit, Fitter, Later
+from eagle.surrogate.information import Prior
+from eagle.surrogate.select import Selection
+from eagle.types import Array
+
+
+@final
+@dataclass(frozen=True)
+class Ridge:
+    """Scores without intervals: the line with the penalty `alpha` on slopes, on chosen features.
+
+    Without a selection every feature is kept. What is not kept scores 0.
+    """
+
+    alpha: float = 1.0
+    selection: Selection | None = None
+    _line: BayesLinear = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        # The posterior mean of a Gaussian prior is the ridge.
+        object.__setattr__(self, "_line", BayesLinear(Prior(self.alpha, 0.0)))
+
+    def on(self, features: Array, weight: Array) -> Fitter:
+        return Later(self, features, weight) if self.selection else _Mean(self, features, weight)
+
+    def fit(self, features: Array, y: Array, weight: Array) -> Fit:
+        every = np.arange(features.shape[1])
+        chosen = every if self.selection is None else self.selection.choose(features, y, weight)
+        line = self._line.fit(features[:, chosen], y, weight)
+        scores = np.zeros(features.shape[1])
+        scores[chosen] = line.scores
+        # A row that had a say in the choice of features was not held out.
+        held = line.r2_held_out if len(chosen) == len(every) else float("nan")
+        return Fit(scores, line.intercept, line.local, line.r2, held)
+
+
+@final
+class _Mean:
+    """A ridge that keeps all features, ready for any answers."""
+
+    def __init__(self, ridge: Ridge, features: Array, weight: Array) -> None:
+        self._line = ridge._line.on(features, weight)
+
+    @property
+    def nbytes(self) -> int:
+        return self._line.nbytes
+
+    @property
+    def shared(self) -> tuple[Array, ...]:
+        return ()
+
+    def fit(self, y: Array) -> Fit:
+        line = self._line.fit(y)
+        return Fit(line.scores, line.intercept, line.local, line.r2, line.r2_held_out)

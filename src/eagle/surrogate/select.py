@@ -1,0 +1,123 @@
+"""Which features a sparse surrogate keeps: LIME's ways."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eagle.types import Array, InputError, MissingExtraError
+
+FEWEST_BY_WEIGHT = 6
+"""LIME's "auto" goes forward up to this many features, and by weight beyond."""
+
+
+class Selection(Protocol):
+    """A choice of features, a value."""
+
+    def choose(self, features: Array, y: Array, weight: Array) -> NDArray[np.intp]:
+        """The columns kept; the first row is the instance."""
+
+
+@final
+@dataclass(frozen=True)
+class Highest:
+    """The k features with the largest |coefficient × value at the instance|, by a ridge of 0.01.
+
+    Where the instance is the origin of a feature, as of an offset, the coefficient alone counts.
+    """
+
+    k: int
+
+    def __post_init__(self) -> None:
+        _check(self.k)
+
+    def choose(self, features: Array, y: Array, weight: Array) -> NDArray[np.intp]:
+        gram, reach, _ = _centred(features, y, weight)
+        slopes = np.linalg.solve(gram + 0.01 * np.eye(len(gram)), reach)
+        own = np.abs(features[0])
+        size = np.abs(slopes) * np.where(own > 0, own, 1.0)
+        return np.sort(np.argsort(-size, kind="stable")[: self.k])
+
+
+@final
+@dataclass(frozen=True)
+class Forward:
+    """One feature after the other, each time the one that raises the weighted R² most."""
+
+    k: int
+
+    def __post_init__(self) -> None:
+        _check(self.k)
+
+    def choose(self, features: Array, y: Array, weight: Array) -> NDArray[np.intp]:
+        gram, reach, _ = _centred(features, y, weight)
+        floor = 1e-10 * np.diag(gram)  # what the chosen ones explain already brings nothing
+        free = np.ones(len(gram), dtype=bool)
+        for _ in range(min(self.k, len(gram))):
+            own = np.diag(gram)
+            fresh = free & (own > floor)
+            gain = np.where(fresh, reach**2 / np.where(fresh, own, 1.0), 0.0)
+            best = int(np.where(free, gain, -1.0).argmax())
+            free[best] = False
+            if fresh[best]:  # all others as they are beside the chosen one
+                share = gram[best] / own[best]
+                reach = reach - share * reach[best]
+                gram = gram - np.outer(share, gram[best])
+        return np.flatnonzero(~free)
+
+
+@final
+@dataclass(frozen=True)
+class LassoPath:
+    """The last knot of the lasso's path that has at most k features."""
+
+    k: int
+
+    def __post_init__(self) -> None:
+        _check(self.k)
+
+    def choose(self, features: Array, y: Array, weight: Array) -> NDArray[np.intp]:
+        try:
+            from sklearn.linear_model import lars_path
+        except ImportError:
+            raise MissingExtraError("the lasso path", "scikit-learn", "peers") from None
+        root = np.sqrt(weight)
+        apart = (features - np.average(features, axis=0, weights=weight)) * root[:, None]
+        _, _, path = lars_path(apart, (y - np.average(y, weights=weight)) * root, method="lasso")
+        kept = np.flatnonzero(path[:, 0])
+        for knot in path.T[:0:-1]:
+            kept = np.flatnonzero(knot)
+            if len(kept) <= self.k:
+                break
+        return kept
+
+
+@final
+@dataclass(frozen=True)
+class Auto:
+    """LIME's default: forward for up to 6 features, the highest weights for more."""
+
+    k: int
+
+    def __post_init__(self) -> None:
+        _check(self.k)
+
+    def choose(self, features: Array, y: Array, weight: Array) -> NDArray[np.intp]:
+        way = Forward(self.k) if self.k <= FEWEST_BY_WEIGHT else Highest(self.k)
+        return way.choose(features, y, weight)
+
+
+def _check(k: int) -> None:
+    if not isinstance(k, int | np.integer) or k < 1:
+        raise InputError(f"a selection keeps at least 1 feature, not {k!r}")
+
+
+def _centred(features: Array, y: Array, weight: Array) -> tuple[Array, Array, float]:
+    """XᵀWX, XᵀWy and yᵀWy about the weighted means."""
+    apart = features - np.average(features, axis=0, weights=weight)
+    lift = y - np.average(y, weights=weight)
+    scaled = apart * weight[:, None]
+    return scaled.T @ apart, scaled.T @ lift, float(weight @ lift**2)
