@@ -11,6 +11,7 @@ import pandas as pd
 from scipy import sparse
 
 from eagle import methods
+from eagle.design.append import Append
 from eagle.design.greedy import Greedy, variance_only
 from eagle.explain import Method
 from eagle.surrogate import select
@@ -34,12 +35,26 @@ METHODS: dict[str, Method] = {
     "baylime": methods.BAYLIME,
     "baylime partial": methods.BAYLIME_PARTIAL,
     "baylime full": methods.BAYLIME_FULL,
+    "bayeslime": methods.BAYESLIME,
+    "bayeslime repository": methods.BAYESLIME_REPOSITORY,
+    "bayeslime unfocused": methods.BAYESLIME_IID,
+    "bayeslime to go": methods.bayeslime_to_go(0.2),
+    "dlime nearest": methods.DLIME_NEAREST,
+    "us-lime": methods.US_LIME,
+    "tilia": methods.TILIA,
+    "s-lime": replace(methods.S_LIME, design=Append(first=20)),
+    "climax": methods.CLIMAX,
+    "bayesshap": methods.BAYESSHAP,
+    "bayesshap repository": methods.BAYESSHAP_REPOSITORY,
+    "bayesshap unfocused": methods.BAYESSHAP_IID,
 }
 
-PENALISED = {methods.EAGLE_PAPER.name}
+PENALISED = {methods.EAGLE_PAPER.name} | {
+    method.name for key, method in METHODS.items() if key.startswith(("bayeslime", "bayesshap"))
+}
 """Methods whose scores take up some of the base rate."""
 
-CERTAIN: set[str] = set()
+CERTAIN = {methods.DLIME_NEAREST.name}
 """Methods without chance: every seed gives the same."""
 
 
@@ -132,4 +147,5 @@ def supports(method: Method, case: Case) -> bool:
     """Whether the method can work there, by what it says that it needs."""
     if method.needs & {Need.PROBABILITIES, Need.BINARY} and not case.binary:
         return False
-    return Need.OFFSETS not in method.needs or case.options.get("view") == "continuous"
+    continuous = case.options.get("view") == "continuous"
+    return (Need.MATCHES if continuous else Need.OFFSETS) not in method.needs

@@ -18,9 +18,10 @@ from eagle.space.arrays import ArrayFrame
 from eagle.space.background import Background
 from eagle.space.dataframes import PandasFrame
 from eagle.space.frame import Frame
+from eagle.space.neighbours import Neighbours
 from eagle.space.read import frame
 from eagle.space.tabular import Table
-from eagle.types import AnswerError, Array, InputError, Need
+from eagle.types import AnswerError, Array, InputError, Instances, Need
 
 View: TypeAlias = Literal["binned", "continuous"]
 Bounds: TypeAlias = Mapping[Any, tuple[float | None, float | None]]
@@ -73,6 +74,7 @@ class Explainer:
         self.background: Background | None = None
         self._around: dict[str, Any] | None = None
         self._data: Frame | None = None
+        self._clusters: dict[int, Any] = {}
         if isinstance(data, Background):
             if names is not None or categories or freeze or bounds or scales is not None:
                 raise InputError(
@@ -121,6 +123,8 @@ class Explainer:
         needs, name, box = self.method.needs, self.method.name, self._box
         if Need.ROWS in needs and self._data is None:
             raise InputError(f"{name} needs {Need.ROWS.value}: give the data itself")
+        if Need.MATCHES in needs and self.view != "binned":
+            raise InputError(f"{name} needs {Need.MATCHES.value}: say view='binned'")
         if Need.OFFSETS in needs and self.view != "continuous":
             raise InputError(f"{name} needs {Need.OFFSETS.value}: say view='continuous'")
         if not needs & {Need.PROBABILITIES, Need.BINARY}:
@@ -251,7 +255,9 @@ class Explainer:
         adopted = background.adopt(rows)
         template = background.template
         if template.conforms(adopted):
-            return [_Group(Table(background, adopted, binned), range(len(adopted)))]
+            return [
+                _Group(self._seen_from(Table(background, adopted, binned)), range(len(adopted)))
+            ]
         parts: dict[Hashable, list[int]] = {}
         widened = [j for j in range(len(template.names)) if template.form(j) != adopted.form(j)]
         columns = [adopted.objects(j) for j in widened]
@@ -259,9 +265,15 @@ class Explainer:
             odd = tuple(template.misfit(j, v) for j, v in zip(widened, values, strict=True))
             parts.setdefault(odd, []).append(i)
         return [
-            _Group(Table(background, background.adopt(rows.take(part)), binned), part)
+            _Group(
+                self._seen_from(Table(background, background.adopt(rows.take(part)), binned)), part
+            )
             for part in parts.values()
         ]
+
+    def _seen_from(self, table: Table) -> Instances:
+        """The instances themselves, or, if the method needs these, among the background's rows."""
+        return table if self._data is None else Neighbours(table, self._data, self._clusters)
 
     def _around_each(self, X: Any) -> list[_Group]:
         """Without data each row is its own background."""
@@ -278,7 +290,7 @@ class Explainer:
             groups.append(_Group(Table(ground, ground.adopt(row), binned=False), [i]))
         return groups
 
-    def _plan(self, table: Table, i: int, prepared: Prepared) -> Plan:
+    def _plan(self, table: Instances, i: int, prepared: Prepared) -> Plan:
         return Plan(
             names=table.names,
             conditions=table.conditions(i),
@@ -328,7 +340,7 @@ class Explainer:
 class _Group:
     """Rows that are asked together, and their places among all rows."""
 
-    table: Table
+    table: Instances
     places: Sequence[int]
 
 

@@ -68,6 +68,27 @@ class Exponential:
 
 @final
 @dataclass(frozen=True)
+class Shapley:
+    """(d − 1)/(C(d, k) k (d − k)) for k matches of d: the kernel of Shapley values.
+
+    It is infinite where all or none match; there `ends` stands, which BayesSHAP takes as 1.
+    """
+
+    ends: float = 1.0
+
+    def __call__(self, features: Array, anchor: Array) -> Array:
+        from scipy.special import binom
+
+        d = features.shape[-1]
+        size = np.arange(d + 1)
+        inner = binom(d, size) * size * (d - size)
+        weight = np.divide(d - 1, inner, out=np.full(d + 1, self.ends), where=inner > 0)
+        matches = np.rint(features.sum(axis=-1)).astype(np.intp)
+        return np.asarray(np.maximum(weight, np.finfo(np.float64).tiny)[matches])
+
+
+@final
+@dataclass(frozen=True)
 class Unit:
     """Every perturbation counts the same."""
 

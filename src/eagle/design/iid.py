@@ -8,13 +8,20 @@ from typing import final
 
 import numpy as np
 
-from eagle.types import Kernel, Points, Space
+from eagle.design.tilted import Tilt, at, uniforms
+from eagle.types import Array, Kernel, Points, Space
 
 
 @final
 @dataclass(frozen=True)
 class Independent:
-    """The instance, then points drawn independently of one another."""
+    """The instance, then points drawn independently of one another.
+
+    With another `law` than the space's own, offsets follow it; what can only match is drawn as
+    ever. The kernel weighs them in any case.
+    """
+
+    law: Tilt | None = None
 
     def plan(
         self, spaces: Sequence[Space], kernel: Kernel, budget: int, rng: np.random.Generator
@@ -22,6 +29,15 @@ class Independent:
         """For each space its points, shape (budget, d). All spaces share the draws."""
         if not spaces:
             return []
+        if self.law is not None:
+            uniform = uniforms(spaces[0], budget, rng)
+            return [self._tilted(space, kernel, uniform) for space in spaces]
         points = spaces[0].draw(budget, rng)
         points[0] = spaces[0].origin
         return [points] * len(spaces)
+
+    def _tilted(self, space: Space, kernel: Kernel, uniform: Array) -> Points:
+        assert self.law is not None
+        points = at(self.law.tilt(space, kernel), uniform).astype(space.origin.dtype)
+        points[0] = space.origin
+        return points

@@ -35,7 +35,7 @@ class Absorbed:
                 "only an exponential kernel of the Euclidean distance can be absorbed feature by "
                 "feature"
             )
-        features, anchor = _every_step(space)
+        features, anchor = every_step(space)
         return np.asarray(np.exp(-((features - anchor) ** 2) / kernel.scale(len(anchor))))
 
 
@@ -98,19 +98,14 @@ class Tilted:
         """For each space its points, shape (budget, d). All spaces share the uniforms."""
         if not spaces:
             return []
-        d = len(spaces[0].origin)
-        raw = np.asarray(rng.bit_generator.random_raw(budget * (d + 1)))
-        uniform = ((raw >> np.uint64(11)).astype(np.float64) * 2.0**-53).reshape(budget, d + 1)
+        uniform = uniforms(spaces[0], budget, rng)
         return [self._points(space, kernel, uniform) for space in spaces]
 
     def _points(self, space: Space, kernel: Kernel, uniform: Array) -> Points:
         if space.counts is not None:
             points = _masks(_tilted_counts(space, kernel), uniform)
         else:
-            cumulated = np.cumsum(self.law.tilt(space, kernel), axis=0)
-            points = np.empty(uniform[:, 1:].shape)
-            for j, one in enumerate(cumulated.T):
-                points[:, j] = np.searchsorted(one, uniform[:, j + 1] * one[-1], side="right")
+            points = at(self.law.tilt(space, kernel), uniform)
         points[0] = space.origin
         return points.astype(space.origin.dtype)
 
@@ -125,7 +120,23 @@ class Tilted:
         return np.full(len(features), mean)
 
 
-def _every_step(space: Space) -> tuple[Array, Array]:
+def uniforms(space: Space, n: int, rng: np.random.Generator) -> Array:
+    """n rows of uniform numbers: one for the row, then one a feature, shape (n, d + 1)."""
+    d = len(space.origin)
+    # Raw output: the part of numpy's generators that is promised never to change.
+    raw = np.asarray(rng.bit_generator.random_raw(n * (d + 1)))
+    return ((raw >> np.uint64(11)).astype(np.float64) * 2.0**-53).reshape(n, d + 1)
+
+
+def at(tilt: Array, uniform: Array) -> Array:
+    """The steps at which uniform numbers stand in a tilted law, shape (n, d)."""
+    points = np.empty((len(uniform), tilt.shape[1]))
+    for j, one in enumerate(np.cumsum(tilt, axis=0).T):
+        points[:, j] = np.searchsorted(one, uniform[:, j + 1] * one[-1], side="right")
+    return points
+
+
+def every_step(space: Space) -> tuple[Array, Array]:
     """The feature at each step, shape (STEPS, d), and at the instance, shape (d,)."""
     steps = np.arange(space.steps, dtype=space.origin.dtype)
     every = np.repeat(steps[:, None], len(space.origin), axis=1)
@@ -136,7 +147,7 @@ def _offsets(space: Space, sigma: float, law: Callable[[Array], Array]) -> Array
     """A law of offsets over that of the space, which is normal; matches keep theirs."""
     if not (np.isfinite(sigma) and sigma > 0):
         raise InputError(f"the scale of offsets must be a positive number, not {sigma!r}")
-    features, anchor = _every_step(space)
+    features, anchor = every_step(space)
     moves = anchor == 0  # an instance matches itself, and is at no offset from itself
     out = np.ones_like(features)
     out[:, moves] = law(features[:, moves] / sigma) * np.exp(features[:, moves] ** 2 / 2)

@@ -174,7 +174,7 @@ class TableSpace:
         size = n * len(self._kept)
         raw = np.asarray(rng.bit_generator.random_raw(-(-size // 4)))
         steps = raw.astype("<u8", copy=False).view("<u2")[:size] & np.uint16(STEPS - 1)
-        return steps.astype(np.uint16, copy=False).reshape(n, -1)
+        return steps.astype(np.uint16, copy=False).reshape(n, len(self._kept))
 
     def features(self, points: Points, out: Array | None = None) -> Array:
         out = np.empty(points.shape) if out is None else out
@@ -210,14 +210,18 @@ class TableSpace:
         return out
 
     def distinct(self, points: Points) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        values = self.values(points)
-        values = np.where(np.isnan(values), np.inf, values) + 0.0  # one NaN, one zero
-        # Equal rows have equal sums, whatever the machine: these are whole numbers.
-        odd = 2 * np.arange(values.shape[1], dtype=np.uint64) + np.uint64(0x9E3779B97F4A7C15)
-        sums = (values.view(np.uint64) * odd).sum(axis=1)
-        if len(np.unique(sums)) == len(sums):
-            return np.arange(len(points)), np.ones(len(points), dtype=np.intp)
-        rows = values.view(np.dtype((np.void, values.shape[1] * 8)))[:, 0]
-        _, first, often = np.unique(rows, return_index=True, return_counts=True)
-        order = np.argsort(first)
-        return first[order], often[order]
+        return distinct_rows(self.values(points))
+
+
+def distinct_rows(values: Array) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Where each row, shape (n, d), comes first, in this order, and how often it comes."""
+    values = np.where(np.isnan(values), np.inf, values) + 0.0  # one NaN, one zero
+    # Equal rows have equal sums, whatever the machine: these are whole numbers.
+    odd = 2 * np.arange(values.shape[1], dtype=np.uint64) + np.uint64(0x9E3779B97F4A7C15)
+    sums = (values.view(np.uint64) * odd).sum(axis=1)
+    if len(np.unique(sums)) == len(sums):
+        return np.arange(len(values)), np.ones(len(values), dtype=np.intp)
+    rows = values.view(np.dtype((np.void, values.shape[1] * 8)))[:, 0]
+    _, first, often = np.unique(rows, return_index=True, return_counts=True)
+    order = np.argsort(first)
+    return first[order], often[order]

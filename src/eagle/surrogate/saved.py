@@ -8,15 +8,31 @@ from typing import Any, Final
 
 from eagle.surrogate.bayes import BayesLinear
 from eagle.surrogate.bootstrap import Bootstrap
+from eagle.surrogate.boundary import Boundary
 from eagle.surrogate.evidence import Evidence
 from eagle.surrogate.fit import Surrogate
 from eagle.surrogate.information import Prior
+from eagle.surrogate.logistic import Logistic
 from eagle.surrogate.ridge import Ridge
 from eagle.surrogate.select import Auto, Forward, Highest, LassoPath
+from eagle.surrogate.tree import Tree
 
 KINDS: Final[dict[str, type]] = {
     kind.__name__: kind
-    for kind in (BayesLinear, Prior, Ridge, Auto, Forward, Highest, LassoPath, Evidence, Bootstrap)
+    for kind in (
+        BayesLinear,
+        Prior,
+        Ridge,
+        Auto,
+        Forward,
+        Highest,
+        LassoPath,
+        Evidence,
+        Bootstrap,
+        Boundary,
+        Logistic,
+        Tree,
+    )
 }
 """All that a file may name."""
 

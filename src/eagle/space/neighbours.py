@@ -1,0 +1,149 @@
+"""Instances whose perturbations are rows of the background itself: nothing is made up."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eagle.space.frame import Frame
+from eagle.space.tabular import Table, distinct_rows
+from eagle.types import Array, InputError, MissingExtraError, Points
+
+MOST = 10_000
+"""So many rows are clustered, evenly spaced if there are more: Ward's method looks at pairs."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Neighbours:
+    """Rows to be explained by the rows of a background.
+
+    A point has one coordinate: the number of a background row, or -1 for the instance itself.
+    Its features say where that row is in the instance's own bin or level. Frozen columns stay
+    as they are in the instance.
+    """
+
+    table: Table
+    data: Frame
+    _labels: dict[int, NDArray[np.intp]] = field(default_factory=dict, repr=False)
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.table.names
+
+    def own(self, i: int) -> tuple[Any, ...]:
+        return self.table.own(i)
+
+    def conditions(self, i: int) -> tuple[str, ...]:
+        return self.table.conditions(i)
+
+    def contrast(self, i: int) -> Array:
+        return self.table.contrast(i)
+
+    def space(self, i: int) -> NeighbourSpace:
+        return NeighbourSpace(self, i)
+
+    @cached_property
+    def values(self) -> Array:
+        """The background's rows as numbers and codes, shape (n, d)."""
+        data = self.data
+        if len(data) > MOST:
+            data = data.take(np.linspace(0, len(data) - 1, MOST).round().astype(int).tolist())
+        return self.table.background.read(data)[0]
+
+    @cached_property
+    def states(self) -> NDArray[np.intp]:
+        """The bin or level of each value, shape (n, d)."""
+        return self.table.background.states(self.values)
+
+    @cached_property
+    def numbers(self) -> Array:
+        """The rows where distances are measured: what is missing stands at its column's mean."""
+        return filled(self.values, self.values)
+
+    def labels(self, clusters: int) -> NDArray[np.intp]:
+        """The cluster of each row, by Ward's method on the columns as they are, shape (n,)."""
+        if clusters not in self._labels:
+            try:
+                from sklearn.cluster import AgglomerativeClustering
+            except ImportError:
+                raise MissingExtraError("clustering", "scikit-learn", "peers") from None
+            if clusters > len(self.numbers):
+                raise InputError(f"{len(self.numbers)} rows cannot form {clusters} clusters")
+            found = AgglomerativeClustering(clusters).fit_predict(self.numbers)
+            self._labels[clusters] = np.asarray(found, dtype=np.intp)
+        return self._labels[clusters]
+
+    def inputs(self, rows: Sequence[int], points: Sequence[Points]) -> Any:
+        parts = [self.space(i).values(p) for i, p in zip(rows, points, strict=True)]
+        index = np.repeat(np.asarray(rows, dtype=np.intp), [len(p) for p in points])
+        table = self.table
+        moved = table.background.moved
+        return table.rows.build(index, moved, np.concatenate(parts), table.levels).native
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class NeighbourSpace:
+    """The background as seen from row i."""
+
+    neighbours: Neighbours
+    i: int
+    masks: bool = False
+    counts: None = None
+
+    @property
+    def law(self) -> Hashable:
+        return self.neighbours, self.i
+
+    @property
+    def steps(self) -> int:
+        return len(self.neighbours.values)
+
+    @property
+    def origin(self) -> Points:
+        return np.array([-1])
+
+    def draw(self, n: int, rng: np.random.Generator) -> Points:
+        return rng.integers(len(self.neighbours.values), size=(n, 1))
+
+    def features(self, points: Points, out: Array | None = None) -> Array:
+        own = self.neighbours.table.states[self.i]
+        match = self.neighbours.states[points[:, 0]] == own
+        match[points[:, 0] < 0] = True
+        if out is None:
+            return np.asarray(match, dtype=np.float64)
+        out[...] = match
+        return out
+
+    def values(self, points: Points) -> Array:
+        """The numbers and codes that the points stand for, shape (n, d)."""
+        values = self.neighbours.values[points[:, 0]].copy()
+        values[points[:, 0] < 0] = self.neighbours.table.values[self.i]
+        return values
+
+    def distinct(self, points: Points) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        return distinct_rows(self.values(points))
+
+    @cached_property
+    def distances(self) -> Array:
+        """How far each background row is, on the columns as they are, shape (n,)."""
+        own = self.neighbours.table.values[self.i]
+        here = filled(own[None], self.neighbours.values)
+        return np.asarray(np.sqrt(((self.neighbours.numbers - here) ** 2).sum(axis=1)))
+
+
+def filled(values: Array, by: Array) -> Array:
+    """Values whose holes are the means of the columns of `by`; 0 where these are empty."""
+    there = ~np.isnan(by)
+    total = np.where(there, by, 0.0).sum(axis=0)
+    means = total / np.maximum(there.sum(axis=0), 1)
+    return np.where(np.isnan(values), means, values)

@@ -1,0 +1,52 @@
+"""US-LIME's surrogate: a ridge on the rows near the decision boundary and near the instance."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eagle.surrogate.fit import Fit, Fitter, Later
+from eagle.surrogate.ridge import Ridge
+from eagle.types import Array, InputError, Need
+
+
+@final
+@dataclass(frozen=True)
+class Boundary:
+    """Of N rows, N/`generated` are kept: half of them from each side of the boundary p = ½.
+
+    On each side first the N/`generated` rows with the least |p − ½|, then of these the nearer
+    half. The instance is always kept. Choosing rows by their answers biases the line: that is
+    the method.
+    """
+
+    generated: int = 10
+    ridge: Ridge = field(default_factory=Ridge)
+    needs: ClassVar = frozenset({Need.BINARY})
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.generated, int | np.integer) or self.generated < 1:
+            raise InputError(f"generated must be a whole number from 1, not {self.generated!r}")
+
+    def on(self, features: Array, weight: Array) -> Fitter:
+        return Later(self, features, weight)
+
+    def fit(self, features: Array, y: Array, weight: Array) -> Fit:
+        rows = self.kept(y, weight)
+        fit = self.ridge.fit(features[rows], y[rows], weight[rows])
+        # A row that had a say in which rows are kept was not held out.
+        return Fit(fit.scores, fit.intercept, fit.local, fit.r2)
+
+    def kept(self, y: Array, weight: Array) -> NDArray[np.intp]:
+        """The rows fitted: the instance first."""
+        few = max(2, len(y) // self.generated)
+        rows = [np.zeros(1, dtype=np.intp)]
+        for side in (y >= 0.5, y < 0.5):
+            there = np.flatnonzero(side)
+            unsure = there[np.argsort(np.abs(y[there] - 0.5), kind="stable")][:few]
+            near = unsure[np.argsort(-weight[unsure], kind="stable")][: few // 2]
+            rows.append(near[near != 0])
+        return np.concatenate(rows)

@@ -1,0 +1,45 @@
+"""CLIMAX's surrogate: a weighted logistic regression of the black box's own labels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, final
+
+import numpy as np
+
+from eagle.surrogate.fit import Fit, Fitter, Later, weighted_r2
+from eagle.types import Array, InputError, MissingExtraError, Need
+
+
+@final
+@dataclass(frozen=True)
+class Logistic:
+    """Whether the class is given, p ≥ ½, as a line in log-odds; `penalty` is 1/C.
+
+    Scores are log-odds. Where the label never changes there is nothing to separate: they are 0.
+    """
+
+    penalty: float = 1.0
+    needs: ClassVar = frozenset({Need.BINARY})
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.penalty) and self.penalty > 0):
+            raise InputError(f"a penalty is a positive number, not {self.penalty!r}")
+
+    def on(self, features: Array, weight: Array) -> Fitter:
+        return Later(self, features, weight)
+
+    def fit(self, features: Array, y: Array, weight: Array) -> Fit:
+        label = y >= 0.5
+        if label.all() or not label.any():
+            return Fit(np.zeros(features.shape[1]), float("nan"), float(label[0]), float("nan"))
+        try:
+            from sklearn.linear_model import LogisticRegression
+        except ImportError:
+            raise MissingExtraError("a logistic surrogate", "scikit-learn", "peers") from None
+        model = LogisticRegression(C=1 / self.penalty, tol=1e-8, max_iter=1000)
+        model.fit(features, label, sample_weight=weight)
+        says = model.predict_proba(features)[:, 1]
+        scores = np.asarray(model.coef_[0], dtype=np.float64)
+        intercept = float(model.intercept_[0])
+        return Fit(scores, intercept, float(says[0]), weighted_r2(y, says, weight))
