@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from eagle import methods
+from eagle import Images, Texts, methods
 from eagle.design.append import Append
 from eagle.design.greedy import Greedy, variance_only
 from eagle.explain import Method
@@ -60,17 +60,23 @@ CERTAIN = {methods.DLIME_NEAREST.name}
 
 @dataclass(frozen=True)
 class Case:
-    """A table with how to look at it, and a model that can be asked about it."""
+    """A table with how to look at it, and a model that can be asked about it.
+
+    Or, for pictures and texts, how they are taken apart, and `things` to explain.
+    """
 
     data: Any
     model: Callable[[Any], Any]
     options: dict[str, Any]
+    things: Any = None
 
     @property
     def binary(self) -> bool:
         return self.options.get("task") == "classification"
 
     def row(self, i: int) -> Any:
+        if self.things is not None:
+            return self.things[i]
         return self.data.iloc[[i]] if hasattr(self.data, "iloc") else self.data[[i]]
 
 
@@ -140,12 +146,40 @@ CASES: dict[str, Case] = {
     "sparse": Case(sparse.csr_array(np.maximum(_numbers(), 0)), linear, {}),
 }
 
+PICTURES = np.random.default_rng(9).random((10, 8, 6, 3))
+LABELS = np.repeat(np.arange(8).reshape(4, 2), 3, axis=1).repeat(2, axis=0) + 1
+TEXTS = [
+    f"the {a} plot was {b}, though actors were {c} and it's far too long {i}"
+    for i, (a, b, c) in enumerate(
+        zip(["good"] * 5 + ["thin"] * 5, ["bad", "fine"] * 5, "abcdefghij", strict=True)
+    )
+]
+
+
+def brightness(X: Any) -> Any:
+    """Two probabilities of a batch of pictures."""
+    p = 1 / (1 + np.exp(-4 * (X[:, :4].mean(axis=(1, 2, 3)) - X[:, 4:, :, 0].mean(axis=(1, 2)))))
+    return np.column_stack([1 - p, p])
+
+
+def mood(texts: Any) -> Any:
+    """Two probabilities of a list of texts."""
+    tone = np.array([t.count("good") + t.count("fine") - t.count("bad") for t in texts])
+    p = 1 / (1 + np.exp(-tone - np.array([len(t) for t in texts]) / 100))
+    return np.column_stack([1 - p, p])
+
+
+CASES["picture"] = Case(Images(LABELS, fill=0), brightness, {**TWO}, PICTURES)
+CASES["text"] = Case(Texts(), mood, {**TWO}, TEXTS)
+
 BUDGET = 60
 
 
 def supports(method: Method, case: Case) -> bool:
     """Whether the method can work there, by what it says that it needs."""
     if method.needs & {Need.PROBABILITIES, Need.BINARY} and not case.binary:
+        return False
+    if case.things is not None and method.needs & {Need.TABLE, Need.OFFSETS}:
         return False
     continuous = case.options.get("view") == "continuous"
     return (Need.MATCHES if continuous else Need.OFFSETS) not in method.needs

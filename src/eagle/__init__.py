@@ -12,6 +12,8 @@ from eagle.explainer import Explainer
 from eagle.explanation import Explanation
 from eagle.plan import Plan
 from eagle.space.background import Background
+from eagle.space.image import Images
+from eagle.space.text import Texts
 from eagle.types import EagleError, InputError, ModelError, ReplyError
 
 __version__ = "0.1.0"
@@ -21,11 +23,13 @@ __all__ = [
     "EagleError",
     "Explainer",
     "Explanation",
+    "Images",
     "InputError",
     "Method",
     "ModelError",
     "Plan",
     "ReplyError",
+    "Texts",
     "methods",
     "plot",
     "theory",

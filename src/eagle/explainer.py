@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias, final
+from typing import Any, Final, Literal, TypeAlias, final
 
 import numpy as np
 
@@ -18,23 +18,30 @@ from eagle.space.arrays import ArrayFrame
 from eagle.space.background import Background
 from eagle.space.dataframes import PandasFrame
 from eagle.space.frame import Frame
+from eagle.space.image import Images
 from eagle.space.neighbours import Neighbours
 from eagle.space.read import frame
 from eagle.space.tabular import Table
+from eagle.space.text import Texts
 from eagle.types import AnswerError, Array, InputError, Instances, Need
 
 View: TypeAlias = Literal["binned", "continuous"]
 Bounds: TypeAlias = Mapping[Any, tuple[float | None, float | None]]
+CALL_BYTES: Final = 256 << 20
+"""No call has more bytes of pictures than this."""
+
 Scales: TypeAlias = Mapping[Any, float] | Sequence[float] | float
 
 
 @final
 class Explainer:
-    """Explains single predictions of any model on tables.
+    """Explains single predictions of any model on tables, pictures or texts.
 
     `model` is a fitted estimator or any function of a table; None if it lives elsewhere, and
     only `plan` is wanted. `data` is a table like those the model was fitted on, a `Background`
-    made from one, or None if `scales` say how far each number may move.
+    made from one, or None if `scales` say how far each number may move. For pictures and texts it
+    is `Images(...)` or `Texts(...)`, which say how they are taken apart; what follows, up to
+    `task`, is for tables.
 
     `view` is "binned" (does the row keep the instance's quartile bin or level? the default) or
     "continuous" (how many standard deviations does it move?). `categories` names number columns
@@ -75,7 +82,12 @@ class Explainer:
         self._around: dict[str, Any] | None = None
         self._data: Frame | None = None
         self._clusters: dict[int, Any] = {}
-        if isinstance(data, Background):
+        self._parts: Images | Texts | None = None
+        if isinstance(data, Images | Texts):
+            if view or names is not None or categories or freeze or bounds or scales is not None:
+                raise InputError("views, names, categories, bounds and the like are for tables")
+            self._parts, view = data, "binned"
+        elif isinstance(data, Background):
             if names is not None or categories or freeze or bounds or scales is not None:
                 raise InputError(
                     "a Background has its names, categories, frozen columns, bounds and scales "
@@ -121,6 +133,8 @@ class Explainer:
     def _refuse(self) -> None:
         """A method that cannot work here is refused now, before anything is asked."""
         needs, name, box = self.method.needs, self.method.name, self._box
+        if Need.TABLE in needs and self._parts is not None:
+            raise InputError(f"{name} needs {Need.TABLE.value}")
         if Need.ROWS in needs and self._data is None:
             raise InputError(f"{name} needs {Need.ROWS.value}: give the data itself")
         if Need.MATCHES in needs and self.view != "binned":
@@ -154,7 +168,7 @@ class Explainer:
         `target` is the class or output to explain, or a pair: one against another. Without it,
         the predicted class, or the first output of a regression.
         """
-        groups = self._groups(x)
+        groups = self._groups(x, one=True)
         rows = sum(len(group.table) for group in groups)
         if rows != 1:
             raise InputError(f"explain takes one row, but {rows} came: use explain_many")
@@ -190,7 +204,7 @@ class Explainer:
 
     def plan(self, x: Any) -> Plan:
         """What the model would be asked about x, before it is: answer it anywhere, then `fit`."""
-        groups = self._groups(x)
+        groups = self._groups(x, one=True)
         if sum(len(group.table) for group in groups) != 1:
             raise InputError("a plan is for one row")
         table = groups[0].table
@@ -216,6 +230,10 @@ class Explainer:
         else:
             lines.append("Output: its shape is known after the first answer")
         lines.append(f"Method: {self.method.name}, up to {self.budget} rows, seed {self.seed}")
+        if self._parts is not None:
+            kind = "pictures, by segments" if isinstance(self._parts, Images) else "texts, by words"
+            lines.append(f"Explains: {kind}")
+            return "\n".join(lines)
         if self.background is None:
             lines.append("Background: none, only scales; columns are read from each instance")
             return "\n".join(lines)
@@ -243,9 +261,13 @@ class Explainer:
 
     # -- inside ---------------------------------------------------------------------------------
 
-    def _groups(self, X: Any) -> list[_Group]:
+    def _groups(self, X: Any, one: bool = False) -> list[_Group]:
         """The rows, those apart that need a dtype of their own (a level nobody saw, a hole among
         whole numbers): they are asked apart, so that they never change what others are asked."""
+        if self._parts is not None:
+            parts: Sequence[Instances] = self._parts.groups(X, one)
+            ends = np.cumsum([len(p) for p in parts]).tolist()
+            return [_Group(p, range(e - len(p), e)) for p, e in zip(parts, ends, strict=True)]
         if self.background is None:
             return self._around_each(X)
         background, binned = self.background, self.view == "binned"
@@ -258,17 +280,17 @@ class Explainer:
             return [
                 _Group(self._seen_from(Table(background, adopted, binned)), range(len(adopted)))
             ]
-        parts: dict[Hashable, list[int]] = {}
+        apart: dict[Hashable, list[int]] = {}
         widened = [j for j in range(len(template.names)) if template.form(j) != adopted.form(j)]
         columns = [adopted.objects(j) for j in widened]
         for i, values in enumerate(zip(*columns, strict=True)):
             odd = tuple(template.misfit(j, v) for j, v in zip(widened, values, strict=True))
-            parts.setdefault(odd, []).append(i)
+            apart.setdefault(odd, []).append(i)
         return [
             _Group(
                 self._seen_from(Table(background, background.adopt(rows.take(part)), binned)), part
             )
-            for part in parts.values()
+            for part in apart.values()
         ]
 
     def _seen_from(self, table: Table) -> Instances:
@@ -292,7 +314,7 @@ class Explainer:
 
     def _plan(self, table: Instances, i: int, prepared: Prepared) -> Plan:
         return Plan(
-            names=table.names,
+            names=table.names(i),
             conditions=table.conditions(i),
             values=table.own(i),
             contrast=table.contrast(i),
@@ -327,7 +349,8 @@ class Explainer:
             task, outputs = self._box.understood(answers)
             return answers_of(answers, outputs, aimed_at(target, answers, task, outputs))
 
-        for asked in ask(self._planner, table, self._box.ask, self.batch_rows, aim):
+        most = min(self.batch_rows, max(1, CALL_BYTES // getattr(table, "row_bytes", 1)))
+        for asked in ask(self._planner, table, self._box.ask, most, aim):
             bill = Bill(len(asked.answers), asked.calls, asked.model_seconds, asked.own_seconds)
             plan = self._plan(table, asked.i, asked.prepared)
             explanation = plan.explain(asked.answers, target, bill)

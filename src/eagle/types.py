@@ -116,9 +116,8 @@ class Instances(Protocol):
 
     def __len__(self) -> int: ...
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The features' names."""
+    def names(self, i: int) -> tuple[str, ...]:
+        """The names of instance i's features."""
 
     def own(self, i: int) -> tuple[Any, ...]:
         """The values of instance i itself, a feature each."""

@@ -29,7 +29,7 @@ class Independent:
         """For each space its points, shape (budget, d). All spaces share the draws."""
         if not spaces:
             return []
-        if self.law is not None:
+        if self.law is not None and not spaces[0].masks:
             uniform = uniforms(spaces[0], budget, rng)
             return [self._tilted(space, kernel, uniform) for space in spaces]
         points = spaces[0].draw(budget, rng)

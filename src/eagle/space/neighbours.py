@@ -35,9 +35,8 @@ class Neighbours:
     def __len__(self) -> int:
         return len(self.table)
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        return self.table.names
+    def names(self, i: int) -> tuple[str, ...]:
+        return self.table.names(i)
 
     def own(self, i: int) -> tuple[Any, ...]:
         return self.table.own(i)

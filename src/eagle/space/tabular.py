@@ -69,9 +69,12 @@ class Table:
     def _spaces(self) -> dict[int, TableSpace]:
         return {}
 
-    @cached_property
-    def names(self) -> tuple[str, ...]:
+    def names(self, i: int) -> tuple[str, ...]:
         """The features' names; columns that only have a place are x0, x1, …"""
+        return self._names
+
+    @cached_property
+    def _names(self) -> tuple[str, ...]:
         place = "" if self.rows.named else "x"
         return tuple(f"{place}{self.background.columns[j].name}" for j in self.background.moved)
 
@@ -91,7 +94,7 @@ class Table:
     def conditions(self, i: int) -> tuple[str, ...]:
         """What row i has, in words, a feature each."""
         columns = [self.background.columns[j] for j in self.background.moved]
-        parts = zip(columns, self.names, self.states[i], self.own(i), strict=True)
+        parts = zip(columns, self._names, self.states[i], self.own(i), strict=True)
         return tuple(c.describe(name, int(s), v, self.binned) for c, name, s, v in parts)
 
     def contrast(self, i: int) -> Array:

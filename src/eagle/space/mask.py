@@ -1,0 +1,92 @@
+"""Masks: which parts of a picture or a text are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Protocol, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eagle.space.tabular import distinct_rows
+from eagle.types import Array, Points
+
+
+class Sizes(Protocol):
+    """A law of masks in which only the number of kept parts matters; a value."""
+
+    def counts(self, d: int) -> Array:
+        """How probable it is that k of d parts are kept, shape (d + 1,)."""
+
+    def draw(self, n: int, d: int, rng: np.random.Generator) -> Points:
+        """n masks, shape (n, d): 0 where a part is kept, 1 where it is off."""
+
+
+@final
+@dataclass(frozen=True)
+class Fair:
+    """Every part is kept or not by a fair coin, as LIME's for pictures."""
+
+    def counts(self, d: int) -> Array:
+        from scipy.special import gammaln
+
+        k = np.arange(d + 1)
+        chance = gammaln(d + 1) - gammaln(k + 1) - gammaln(d - k + 1) - d * np.log(2.0)
+        return np.asarray(np.exp(chance))
+
+    def draw(self, n: int, d: int, rng: np.random.Generator) -> Points:
+        raw = np.asarray(rng.bit_generator.random_raw(-(-n * d // 64))).astype("<u8", copy=False)
+        return np.unpackbits(raw.view(np.uint8), count=n * d).reshape(n, d)
+
+
+@final
+@dataclass(frozen=True)
+class EvenSizes:
+    """From 1 part to all are off, each number as likely as another, as LIME's for texts."""
+
+    def counts(self, d: int) -> Array:
+        return np.append(np.full(d, 1.0 / d), 0.0)
+
+    def draw(self, n: int, d: int, rng: np.random.Generator) -> Points:
+        raw = np.asarray(rng.bit_generator.random_raw(n * (d + 1))).reshape(n, d + 1)
+        off = 1 + (raw[:, 0] % np.uint64(d)).astype(np.intp)
+        rank = np.argsort(np.argsort(raw[:, 1:], axis=1), axis=1)
+        return (rank < off[:, None]).astype(np.uint8)
+
+
+@final
+@dataclass(frozen=True)
+class MaskSpace:
+    """The masks of d parts. A coordinate is 0 where the part is kept, 1 where it is off.
+
+    A feature is 1 where its part is kept. All spaces of as many parts share their plans.
+    """
+
+    d: int
+    sizes: Sizes
+    masks: bool = True
+    steps: int = 2
+
+    @property
+    def counts(self) -> Array:
+        return self.sizes.counts(self.d)
+
+    @property
+    def law(self) -> Hashable:
+        return self.d, self.sizes
+
+    @property
+    def origin(self) -> Points:
+        return np.zeros(self.d, dtype=np.uint8)
+
+    def draw(self, n: int, rng: np.random.Generator) -> Points:
+        return self.sizes.draw(n, self.d, rng)
+
+    def features(self, points: Points, out: Array | None = None) -> Array:
+        out = np.empty(points.shape) if out is None else out
+        np.subtract(1.0, points, out=out)
+        return out
+
+    def distinct(self, points: Points) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        return distinct_rows(points.astype(np.float64))
