@@ -8,9 +8,10 @@ from typing import Any, Final, Literal, TypeAlias, final
 
 import numpy as np
 
-from eagle import methods
+from eagle import foreign, methods
 from eagle.explain import Method, Planner, Prepared, ask
 from eagle.explanation import Bill, Explanation, Target, aimed_at, answers_of
+from eagle.foreign import Foreign, Question
 from eagle.models.box import Task, box
 from eagle.plan import Plan
 from eagle.progress import Progress
@@ -59,7 +60,7 @@ class Explainer:
         data: Any = None,
         *,
         view: View | None = None,
-        method: Method = methods.EAGLE,
+        method: Method | Foreign = methods.EAGLE,
         budget: int | None = None,
         random_state: int | None = 0,
         task: Task | None = None,
@@ -73,7 +74,7 @@ class Explainer:
     ) -> None:
         if view not in (None, "binned", "continuous"):
             raise InputError(f"a view is 'binned' or 'continuous', not {view!r}")
-        if not isinstance(method, Method):
+        if not isinstance(method, Method | Foreign):
             raise InputError(f"a method is a value such as eagle.methods.EAGLE, not {method!r}")
         self._box = box(model, task, outputs)
         self._model = model
@@ -123,12 +124,10 @@ class Explainer:
         self.seed = whole_number(random_state, "random_state", 0)
         self._refuse()
         most = method.budget if budget is None else budget
-        self._planner = Planner(method, whole_number(most, "budget", 1), self.seed)
-
-    @property
-    def budget(self) -> int:
-        """The most rows the model is asked for one explanation."""
-        return self._planner.budget
+        self.budget = whole_number(most, "budget", 1)
+        self._planner = (
+            Planner(method, self.budget, self.seed) if isinstance(method, Method) else None
+        )
 
     def _refuse(self) -> None:
         """A method that cannot work here is refused now, before anything is asked."""
@@ -208,6 +207,8 @@ class Explainer:
         if sum(len(group.table) for group in groups) != 1:
             raise InputError("a plan is for one row")
         table = groups[0].table
+        if self._planner is None:
+            raise InputError(f"{self.method.name} asks the model itself: it has no plan")
         prepared = self._planner.prepare([table.space(0)])[0]
         return replace(self._plan(table, 0, prepared), inputs=table.inputs([0], [prepared.points]))
 
@@ -313,6 +314,7 @@ class Explainer:
         return groups
 
     def _plan(self, table: Instances, i: int, prepared: Prepared) -> Plan:
+        assert isinstance(self.method, Method)
         return Plan(
             names=table.names(i),
             conditions=table.conditions(i),
@@ -342,8 +344,22 @@ class Explainer:
             error.finished = [ready[i] for i in sorted(ready)]
             raise
 
+    def _foreign(self, group: _Group, target: Target) -> Iterator[tuple[int, Explanation]]:
+        """Another package explains one row after the other."""
+        rows, method = group.table, self.method
+        assert isinstance(rows, Neighbours)
+        assert isinstance(method, Foreign)
+        for i in range(len(rows)):
+            question = Question(rows, i, self._box, target, self.budget, self.seed, self.batch_rows)
+            explanation = foreign.explain(method, question)
+            self._seen = explanation.task, explanation.outputs
+            yield group.places[i], explanation
+
     def _explained(self, group: _Group, target: Target) -> Iterator[tuple[int, Explanation]]:
         table = group.table
+        if self._planner is None:
+            yield from self._foreign(group, target)
+            return
 
         def aim(answers: Array) -> Array:
             task, outputs = self._box.understood(answers)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
+from eagle.adapters import KernelShap, PermutationShap
 from eagle.design.append import Append
 from eagle.design.balanced import Balanced
 from eagle.design.cluster import Cluster
@@ -14,6 +15,7 @@ from eagle.design.greedy import Greedy
 from eagle.design.iid import Independent
 from eagle.design.tilted import Gauss, Laplace, Tilted, Uniform
 from eagle.explain import Method
+from eagle.foreign import Foreign
 from eagle.kernel import Exponential, Shapley, cosine
 from eagle.surrogate.bayes import BayesLinear
 from eagle.surrogate.bootstrap import Bootstrap
@@ -199,3 +201,9 @@ What it labels by a mixture's components, and coefficients divided by their sum,
 
 CLIMAX_PUBLISHED: Final = replace(CLIMAX, name="CLIMAX (published)", budget=2200)
 """CLIMAX with as many rows as the reference asks for 500."""
+
+SHAP_KERNEL: Final = Foreign("Kernel SHAP", KernelShap())
+"""`shap`'s own KernelExplainer, beside ten rows of the background."""
+
+SHAP_PERMUTATION: Final = Foreign("Permutation SHAP", PermutationShap())
+"""`shap`'s own PermutationExplainer, beside ten rows of the background."""

@@ -81,6 +81,12 @@ class Neighbours:
             self._labels[clusters] = np.asarray(found, dtype=np.intp)
         return self._labels[clusters]
 
+    def written(self, i: int, values: Array) -> Any:
+        """Rows of numbers and codes as the model is asked them, beside the rest of row i."""
+        table = self.table
+        index = np.full(len(values), i, dtype=np.intp)
+        return table.rows.build(index, table.background.moved, values, table.levels).native
+
     def inputs(self, rows: Sequence[int], points: Sequence[Points]) -> Any:
         parts = [self.space(i).values(p) for i, p in zip(rows, points, strict=True)]
         index = np.repeat(np.asarray(rows, dtype=np.intp), [len(p) for p in points])

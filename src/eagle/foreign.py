@@ -1,0 +1,152 @@
+"""Methods of other packages: they ask the model themselves, and we keep the bill."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import final
+
+import numpy as np
+
+from eagle.explanation import Bill, Evidence, Explanation, Target, aimed_at, answers_of
+from eagle.models.box import Box
+from eagle.space.neighbours import Neighbours
+from eagle.surrogate.posterior import Posterior
+from eagle.types import Array, InputError, Need
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Told:
+    """What another package says: a score for each feature, and what it adds up from."""
+
+    scores: Array
+    base: float = float("nan")
+    posterior: Posterior | None = None
+    signed: bool = True
+
+
+@final
+@dataclass(frozen=True)
+class Foreign:
+    """A method of another package. `run` asks a `Question` and returns what it was `Told`.
+
+    `budget` is how many rows the model is asked at most, the background's included.
+    """
+
+    name: str
+    run: Callable[[Question], Told]
+    budget: int = 500
+    needs: frozenset[Need] = frozenset({Need.ROWS, Need.TABLE})
+
+
+@final
+@dataclass(eq=False)
+class Question:
+    """One row and its background as numbers, and a model of such numbers that keeps the bill.
+
+    Categories are codes, in `categories` by column; the target is one output, or one minus
+    another. Every row the model sees is counted, and none beyond the budget is asked.
+    """
+
+    instances: Neighbours
+    i: int
+    box: Box
+    target: Target
+    budget: int
+    seed: int
+    batch_rows: int
+    rows: list[Array] = field(default_factory=list)
+    replies: list[Array] = field(default_factory=list)
+    calls: int = 0
+    seconds: float = 0.0
+
+    @property
+    def x(self) -> Array:
+        """The row to explain, shape (d,)."""
+        return np.asarray(self.instances.table.values[self.i])
+
+    @property
+    def data(self) -> Array:
+        """The background's rows, shape (n, d)."""
+        return self.instances.values
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.instances.names(self.i)
+
+    @property
+    def categories(self) -> list[int]:
+        """The columns, of the d explained, that are levels."""
+        background = self.instances.table.background
+        return [
+            k for k, j in enumerate(background.moved) if background.columns[j].levels is not None
+        ]
+
+    @property
+    def left(self) -> int:
+        """How many rows may still be asked."""
+        return self.budget - sum(map(len, self.rows))
+
+    def answers(self, values: Array) -> Array:
+        """All outputs for rows of numbers, shape (n, outputs)."""
+        values = np.atleast_2d(np.asarray(values, dtype=np.float64))
+        if len(values) > self.left:
+            raise InputError(
+                f"a budget of {self.budget} rows is not enough: {len(values)} more are wanted "
+                f"where {self.left} are left"
+            )
+        parts = []
+        for start in range(0, len(values), self.batch_rows):
+            part = values[start : start + self.batch_rows]
+            inputs = self.instances.written(self.i, part)
+            began = time.perf_counter()
+            parts.append(self.box.ask(inputs, len(part)))
+            self.seconds += time.perf_counter() - began
+            self.calls += 1
+        self.rows.append(values.copy())
+        self.replies.append(np.concatenate(parts))
+        return self.replies[-1]
+
+    def model(self, values: Array) -> Array:
+        """The number to be explained, for rows of numbers, shape (n,)."""
+        answers = self.answers(values)
+        _, outputs = self.box.understood(self.replies[0])
+        return answers_of(answers, outputs, self.target)
+
+
+def explain(method: Foreign, question: Question) -> Explanation:
+    """The explanation that another package gives, in our form. The instance is asked first."""
+    began = time.perf_counter()
+    first = question.answers(question.x)
+    task, outputs = question.box.understood(first)
+    question.target = aimed_at(question.target, first, task, outputs)
+    told = method.run(question)
+    answers, rows = np.concatenate(question.replies), np.concatenate(question.rows)
+    prediction = float(answers_of(first, outputs, question.target)[0])
+    own = time.perf_counter() - began - question.seconds
+    i, instances = question.i, question.instances
+    added = told.base + float(told.scores.sum())
+    return Explanation(
+        names=question.names,
+        conditions=instances.conditions(i),
+        values=instances.own(i),
+        scores=told.scores,
+        posterior=told.posterior,
+        signed=told.signed,
+        intercept=told.base,
+        prediction=prediction,
+        local_prediction=added if np.isfinite(added) else prediction,
+        target=question.target,
+        outputs=outputs,
+        task=task,
+        contrast=np.ones(len(told.scores)),
+        r2=float("nan"),
+        r2_held_out=float("nan"),
+        evidence=Evidence(rows, rows, np.ones(len(rows)), answers),
+        bill=Bill(len(rows), question.calls, question.seconds, own),
+        method=method.name,
+        surrogate=None,
+        seed=question.seed,
+    )
