@@ -18,9 +18,8 @@ from eagle.types import Array, InputError, Kernel, Points, Space
 # the earlier candidate wins: so a plan is the same on every machine.
 TIE = 1e-9
 
-# Candidates on the short list of a batch, and which of them are later than which.
+# Candidates on a short list, at least.
 SHORT = 64
-LATER = np.tri(SHORT, k=-1, dtype=bool)
 
 # Floats of candidate features held at once: small enough to stay in a processor's cache.
 BLOCK = 1 << 18
@@ -37,26 +36,6 @@ def variance_only(variance: Array, weight: Array) -> Array:
 
 
 @final
-class _Pool:
-    """Candidates, and what is known about their answers: variance is zᵀVz with z = (1, features).
-
-    The intercept is kept apart: candidates lie in memory as their space writes them.
-    """
-
-    def __init__(self, features: Array, weight: Array, known: Information, scratch: Array) -> None:
-        self.features, self.weight, self.known = features, weight, known
-        V = known.covariance
-        self._reach = np.matmul(features, np.ascontiguousarray(V[1:, 1:]), out=scratch)
-        self._cross, self._corner = features @ V[0, 1:], V[0, 0]
-        self.variance = np.vecdot(self._reach, features) + (2 * self._cross + self._corner)
-
-    def shared_with(self, i: int | np.intp) -> Array:
-        """zᵀVz* of all candidates z with candidate z*, shape (n,)."""
-        beside = self._cross + (self._cross[i] + self._corner)
-        return np.asarray(self._reach @ self.features[i] + beside)
-
-
-@final
 @dataclass(eq=False)
 class _Walk:
     """How far the plan of one space has come."""
@@ -65,8 +44,7 @@ class _Walk:
     origin: Array
     known: Information
     chosen: list[Points]
-    failed: int = 0
-    rest: int = 0
+    listed: int
 
 
 @final
@@ -119,7 +97,7 @@ class Greedy:
         features = space.features(first)
         prior = self.prior.information(len(origin))
         known = prior.add(augment(features), kernel(features, origin))
-        return _Walk(space, origin, known, [first])
+        return _Walk(space, origin, known, [first], self.pool)
 
     def _go_on(
         self, walk: _Walk, kernel: Kernel, pools: Points, room: Array, scratch: Array
@@ -127,92 +105,80 @@ class Greedy:
         """Choose a batch from each pool, shape (pools, size, d)."""
         walk.space.features(pools.reshape(-1, pools.shape[-1]), out=_flat(room))
         for pool, features, weight in zip(pools, room, kernel(room, walk.origin), strict=True):
-            picks = self._batch(walk, _Pool(features, weight, walk.known, scratch))
-            walk.known = walk.known.add(augment(features[picks]), weight[picks])
+            variance = _variance(features, walk.known.covariance, scratch)
+            picks, fall = self._batch(walk, features, weight, variance)
+            walk.known = walk.known.add(augment(features[picks]), weight[picks], fall)
             walk.chosen.append(pool[picks])
 
-    def _batch(self, walk: _Walk, pool: _Pool) -> NDArray[np.intp]:
-        """The next batch from a pool, best first."""
-        fast = self.score is gain and not self.frozen and self.batch < SHORT < len(pool.weight)
-        if fast and walk.rest == 0:
-            found = self._by_cholesky(pool)
-            if found is not None:
-                return found
-            walk.failed += 1  # try again after a while, and after ever longer ones
-            walk.rest = max(1, 2 ** (walk.failed - 3))
-        else:
-            walk.rest -= 1
-        return self._one_by_one(pool)
+    def _batch(
+        self, walk: _Walk, features: Array, weight: Array, variance: Array
+    ) -> tuple[NDArray[np.intp], Array | None]:
+        """The next batch from a pool, best first, and by what the covariance falls with it.
 
-    def _one_by_one(self, pool: _Pool) -> NDArray[np.intp]:
-        """A batch, each pick the best given those before it, or in spite of them if frozen."""
-        weight, variance = pool.weight, pool.variance
+        More points never make a point more informative, so today's scores bound tomorrow's: a
+        short list of the best is enough if every pick beats the best candidate off the list.
+        """
+        score = self.score(variance, weight)
+        size = walk.listed if self.score in (gain, variance_only) else len(score)
+        while True:
+            listed, bound = _short_list(score, size)
+            z = augment(features.take(listed, axis=0))
+            found = self._picked(z, weight[listed], variance[listed], walk.known, bound)
+            if found is not None:
+                break
+            size *= 4
+        picks, fall, last = found
+        # Half as many again as would have done here.
+        walk.listed = max(SHORT, 3 * int(np.count_nonzero(score >= last)) // 2)
+        return listed[picks], fall
+
+    def _picked(
+        self, z: Array, weight: Array, variance: Array, known: Information, bound: float
+    ) -> tuple[NDArray[np.intp], Array | None, float] | None:
+        """A batch from a list, each pick the best given those before it, or in spite of them if
+        frozen; by what the covariance falls; and the last score. None if one is within bound.
+
+        Sherman-Morrison, kept as one vector a pick: z* lowers V by uuᵀ with
+        u = Vz* √(π/(1 + πz*ᵀVz*)), and so the variance of a candidate z by (zᵀu)².
+        """
+        (n, d), best = z.shape, 0.0
         picks = np.empty(self.batch, dtype=np.intp)
-        shared = np.empty((self.batch, len(weight)))
+        # The rows of -V before the batch, then u of each pick, up to a sign: first as they are
+        # seen from each candidate, zᵀu, then as they are. A sum of them is Vz* given all picks.
+        rows, parts = np.empty((d + self.batch, n + d)), np.empty(d + self.batch)
+        np.negative(known.covariance, out=rows[:d, n:])
+        np.matmul(rows[:d, n:], z.T, out=rows[:d, :n])
         for i in range(self.batch):
             score = self.score(variance, weight)
-            pick = picks[i] = (score >= score[score.argmax()] * (1 - TIE)).argmax()
+            best = score.item(score.argmax()) * (1 - TIE)
+            if best <= bound:
+                return None
+            pick = picks[i] = (score >= best).argmax()
             if not self.frozen:
-                # Sherman-Morrison, kept as one vector a pick: zᵀVz* given the picks before it.
-                row = pool.shared_with(pick)
-                if i:
-                    row -= shared[:i, pick] @ shared[:i]
-                row *= math.sqrt(weight[pick] / (1 + weight[pick] * variance[pick]))
-                shared[i] = row
-                variance -= row * row
+                k, own = d + i, weight.item(pick)
+                parts[:d], parts[d:k] = z[pick], rows[d:k, pick]
+                row = np.dot(parts[:k], rows[:k], out=rows[k])
+                row *= math.sqrt(own / (1 + own * variance.item(pick)))
+                variance -= row[:n] * row[:n]
             variance[pick] = 0.0  # never again
-        return picks
+        return picks, None if self.frozen else rows[d:, n:], best
 
-    def _by_cholesky(self, pool: _Pool) -> NDArray[np.intp] | None:
-        """What `_one_by_one` picks by information gain, by a single call to LAPACK.
 
-        Picking by gain is the pivoting of a Cholesky factorisation of I + √π Z V Zᵀ √π, here of
-        a short list. More points never make a point more informative, so today's scores bound
-        tomorrow's: if the last pick beats the best candidate off the list, it was long enough.
-        If not, or if different candidates tie for a pick, there is no answer here.
-        """
-        from scipy.linalg import lapack
+def _variance(features: Array, covariance: Array, scratch: Array) -> Array:
+    """zᵀVz of candidates z = (1, features), which lie in memory as their space writes them."""
+    reach = np.matmul(features, np.ascontiguousarray(covariance[1:, 1:]), out=scratch)
+    beside = features @ (2 * covariance[0, 1:])
+    beside += covariance[0, 0]
+    beside += np.einsum("ij,ij->i", reach, features)
+    return np.asarray(beside)
 
-        score = self.score(pool.variance, pool.weight)
-        last = len(score) - SHORT - 1
-        order = np.argpartition(score, last)
-        listed, bound = np.sort(order[last + 1 :]), score[order[last]]
-        z = augment(pool.features[listed])
-        root = z * np.sqrt(pool.weight[listed])[:, None]
-        matrix = root @ pool.known.covariance @ root.T
-        matrix.flat[:: SHORT + 1] += 1.0
-        factor, pivots, _, _ = lapack.dpstrf(matrix, lower=1)
-        pivots -= 1
-        best = np.diagonal(factor)[: self.batch] ** 2 - 1
-        # Beside the 1 on the diagonal, a smaller score keeps too few digits to tell ties.
-        if best[-1] <= max(bound * (1 + TIE), 1e-5):
-            return None
-        # The score of candidate j, in order of pivoting, when pick k was made.
-        scores = np.empty((SHORT, self.batch))
-        scores[:, 0] = matrix.diagonal()[pivots] - 1
-        scores[:, 1:] = scores[:, :1] - np.cumsum(factor[:, : self.batch - 1] ** 2, axis=1)
-        tied = (scores >= best * (1 - TIE)) & LATER[:, : self.batch]
-        if tied.any():
-            return self._earliest(z, listed, pivots, tied)
-        return np.asarray(listed[pivots[: self.batch]])
 
-    def _earliest(
-        self,
-        z: Array,
-        listed: NDArray[np.intp],
-        pivots: NDArray[np.intp],
-        tied: NDArray[np.bool_],
-    ) -> NDArray[np.intp] | None:
-        """The picks, each moved to its earliest copy; None if a tie is not between copies."""
-        others, picked = np.nonzero(tied)
-        if not np.array_equal(z[pivots[others]], z[pivots[picked]]):
-            return None
-        picks, free = np.empty(self.batch, dtype=np.intp), np.ones(len(listed), dtype=bool)
-        for k, place in enumerate(pivots[: self.batch]):
-            earliest = ((z == z[place]).all(axis=1) & free).argmax()
-            picks[k] = listed[earliest]
-            free[earliest] = False
-        return picks
+def _short_list(score: Array, size: int) -> tuple[NDArray[np.intp], float]:
+    """The places of the best scores, in order, and the best score that may be off the list."""
+    if size >= len(score):
+        return np.arange(len(score)), -np.inf
+    last = np.partition(score, -size).item(-size)
+    return np.flatnonzero(score >= last), last
 
 
 def _flat(block: Array) -> Array:
