@@ -20,7 +20,8 @@ def euclidean(features: Array, anchor: Array) -> Array:
         apart = features - anchor
         return np.asarray(np.vecdot(apart, apart))
     # Without a copy of the features, which would cost more than all the rest.
-    squared = np.vecdot(features, features) - 2 * (features @ anchor) + anchor @ anchor
+    squared = np.einsum("...i,...i->...", features, features)
+    squared += features @ (-2 * anchor) + anchor @ anchor
     return np.asarray(np.maximum(squared, 0.0))
 
 
