@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
@@ -29,8 +30,6 @@ GRID = 32
 
 KEPT = 64
 """A bin keeps at most this many of its values, evenly spaced by rank."""
-
-RANKS = np.arange(KEPT) * 2 + 1
 
 SCHEMA = 1
 
@@ -98,12 +97,14 @@ class Column:
         shares = self.shares.copy()
         shares[state : state + 1] = 0.0
         ends = np.rint(np.cumsum(shares) / shares.sum() * steps).astype(np.intp)
-        widths, sizes = np.diff(ends, prepend=0), np.array([len(v) for v in self.values])
-        step = np.arange(steps)
-        at = np.searchsorted(ends, step, side="right")
-        within = step - (ends - widths)[at]
-        rank = ((2 * within + 1) * sizes[at]) // (2 * widths[at])
-        return np.asarray(np.concatenate(self.values)[(np.cumsum(sizes) - sizes)[at] + rank])
+        if self.levels is None:  # a few states of many values
+            cuts = pairwise([0, *ends.tolist()])
+            parts = [
+                v.take(_places(len(v), b - a)) for v, (a, b) in zip(self.values, cuts, strict=True)
+            ]
+            return np.concatenate(parts)
+        # Many states of one value each.
+        return np.concatenate(self.values).repeat(np.diff(ends, prepend=0))
 
     @cached_property
     def offsets(self) -> Array:
@@ -197,50 +198,56 @@ def _chances(shares: list[float]) -> tuple[NDArray[np.uint16], NDArray[np.uint16
 
 def _quartiles(ordered: Array) -> Array:
     """The distinct quartiles of ordered values, by linear interpolation as numpy's default."""
-    if not len(ordered):
-        return np.empty(0)
-    place = np.array([0.25, 0.5, 0.75]) * (len(ordered) - 1)
-    below = place.astype(np.intp)
-    above = np.minimum(below + 1, len(ordered) - 1)
-    low, high = ordered[below], ordered[above]
-    found = low + (high - low) * (place - below)
-    return np.array(sorted(set(found.tolist())))
+    found, last = set(), len(ordered) - 1
+    for share in (0.25, 0.5, 0.75) if len(ordered) else ():
+        place = share * last
+        low, high = ordered.item(int(place)), ordered.item(min(int(place) + 1, last))
+        found.add(low + (high - low) * (place - int(place)))
+    return np.array(sorted(found), dtype=np.float64)
 
 
 def _number(
     name: Hashable, values: Array, integer: bool, bounds: tuple[float, float], dtype: str | None
 ) -> Column:
     low, high = bounds
-    ordered = np.sort(values)  # NaN last
-    missing = int(np.isnan(values).sum())
-    present = ordered[: len(values) - missing]
-    if len(present) and not np.isfinite(present[[0, -1]]).all():
+    present = np.sort(values)
+    n = len(present)
+    if n and present[-1] != present[-1]:  # NaN is last
+        n = int(present.searchsorted(np.nan))
+        present = present[:n]
+    missing = len(values) - n
+    least, most = (present.item(0), present.item(-1)) if n else (0.0, 0.0)
+    size = max(abs(least), abs(most))
+    if size == np.inf:
         raise InputError(
             f"column {name!r} holds an infinite value: replace it, or freeze the column"
         )
-    if integer and len(present) and np.abs(present[[0, -1]]).max() > LARGEST_WHOLE:
+    if integer and size > LARGEST_WHOLE:
         raise InputError(
             f"column {name!r} holds whole numbers beyond 2^53, as identifiers often are: "
             "freeze it, or name it among the categories"
         )
     if low > high:
         raise InputError(f"the bounds of column {name!r} are the wrong way round")
-    start, end = present.searchsorted(low, "left"), present.searchsorted(high, "right")
-    inside = present[start:end]
+    inside = present
+    if least < low or most > high:
+        inside = present[present.searchsorted(low, "left") : present.searchsorted(high, "right")]
     edges = _quartiles(inside)
     cuts = [0, *inside.searchsorted(edges, "right").tolist(), len(inside)]
     bins = [inside[a:b] for a, b in pairwise(cuts)]
-    counts = np.array([len(b) for b in bins] + [missing], dtype=float)
-    mean = float(present.mean()) if len(present) else float("nan")
-    apart = present - mean
-    scale = float(np.sqrt(apart @ apart / len(present))) if len(present) else float("nan")
-    if len(present) and scale <= 1e-12 * np.abs(present[[0, -1]]).max():
-        scale = 0.0  # constant, but for the rounding of its mean
+    counts = np.array([len(b) for b in bins] + [missing], dtype=np.float64)
+    mean = scale = float("nan")
+    if n:
+        mean = float(np.add.reduce(present)) / n
+        apart = present - mean
+        scale = math.sqrt(float(apart @ apart) / n)
+        if scale <= 1e-12 * size:
+            scale = 0.0  # constant, but for the rounding of its mean
     return Column(
         name,
         integer=integer,
         edges=edges,
-        shares=counts / max(counts.sum(), 1.0),
+        shares=counts / max(len(inside) + missing, 1.0),
         values=(*map(_kept, bins), np.array([np.nan])),
         mean=mean,
         scale=scale,
@@ -254,7 +261,7 @@ def _kept(ordered: Array) -> Array:
     """Ordered values, thinned out evenly to at most KEPT."""
     if len(ordered) <= KEPT:
         return ordered.copy()
-    return np.asarray(ordered[RANKS * len(ordered) // (2 * KEPT)])
+    return ordered.take(_places(len(ordered), KEPT))
 
 
 def _category(name: Hashable, codes: Codes) -> Column:
