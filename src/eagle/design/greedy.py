@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,9 @@ TIE = 1e-9
 
 # Candidates on a short list, at least.
 SHORT = 64
+
+# After so many batches the covariance is found anew.
+ANEW = 8
 
 # Floats of candidate features held at once: small enough to stay in a processor's cache.
 BLOCK = 1 << 18
@@ -36,15 +39,30 @@ def variance_only(variance: Array, weight: Array) -> Array:
 
 
 @final
-@dataclass(eq=False)
 class _Walk:
-    """How far the plan of one space has come."""
+    """How far the plan of one space has come: what is known, and how long lists must be."""
 
-    space: Space
-    origin: Array
-    known: Information
-    chosen: list[Points]
-    listed: int
+    def __init__(self, space: Space, origin: Array, known: Information, listed: int) -> None:
+        self.space, self.origin, self.listed = space, origin, listed
+        self.chosen: list[Points] = []
+        self._recent: list[tuple[Array, Array]] = []
+        self._set(known)
+
+    def _set(self, known: Information) -> None:
+        self._known, self.covariance, self._tame = known, known.covariance, known.is_tame
+        self._recent.clear()
+
+    def learn(self, z: Array, weight: Array, fall: Array | None) -> None:
+        """Add points z, which lower the covariance by UᵀU if U, the `fall`, is known.
+
+        So it is carried along, but not far: now and then it is found anew.
+        """
+        self._recent.append((z, weight))
+        if fall is not None and self._tame and len(self._recent) < ANEW:
+            self.covariance = self.covariance - fall.T @ fall
+            return
+        points, weights = zip(*self._recent, strict=True)
+        self._set(self._known.add(np.concatenate(points), np.concatenate(weights)))
 
 
 @final
@@ -87,9 +105,9 @@ class Greedy:
         # Room for candidates, made once: fresh memory costs more than what is done in it.
         room, scratch = np.empty((step, self.pool, d)), np.empty((self.pool, d))
         for start in range(0, rounds, step):
-            pools = [space.draw(self.pool, rng) for _ in range(min(step, rounds - start))]
+            pools = space.pools(min(step, rounds - start), self.pool, rng)
             for walk in walks:
-                self._go_on(walk, kernel, np.stack(pools), room[: len(pools)], scratch)
+                self._go_on(walk, kernel, pools, room[: len(pools)], scratch)
         return [np.concatenate(walk.chosen)[:budget] for walk in walks]
 
     def _start(self, space: Space, kernel: Kernel, first: Points) -> _Walk:
@@ -97,43 +115,43 @@ class Greedy:
         features = space.features(first)
         prior = self.prior.information(len(origin))
         known = prior.add(augment(features), kernel(features, origin))
-        return _Walk(space, origin, known, [first], self.pool)
+        walk = _Walk(space, origin, known, self.pool)
+        walk.chosen.append(first)
+        return walk
 
     def _go_on(
         self, walk: _Walk, kernel: Kernel, pools: Points, room: Array, scratch: Array
     ) -> None:
         """Choose a batch from each pool, shape (pools, size, d)."""
-        walk.space.features(pools.reshape(-1, pools.shape[-1]), out=_flat(room))
+        walk.space.features(_flat(pools), out=_flat(room))
         for pool, features, weight in zip(pools, room, kernel(room, walk.origin), strict=True):
-            variance = _variance(features, walk.known.covariance, scratch)
-            picks, fall = self._batch(walk, features, weight, variance)
-            walk.known = walk.known.add(augment(features[picks]), weight[picks], fall)
-            walk.chosen.append(pool[picks])
+            walk.chosen.append(pool[self._batch(walk, features, weight, scratch)])
 
     def _batch(
-        self, walk: _Walk, features: Array, weight: Array, variance: Array
-    ) -> tuple[NDArray[np.intp], Array | None]:
-        """The next batch from a pool, best first, and by what the covariance falls with it.
+        self, walk: _Walk, features: Array, weight: Array, scratch: Array
+    ) -> NDArray[np.intp]:
+        """The next batch from a pool, best first.
 
         More points never make a point more informative, so today's scores bound tomorrow's: a
         short list of the best is enough if every pick beats the best candidate off the list.
         """
+        variance = _variance(features, walk.covariance, scratch)
         score = self.score(variance, weight)
         size = walk.listed if self.score in (gain, variance_only) else len(score)
-        while True:
+        found = None
+        while found is None:
             listed, bound = _short_list(score, size)
-            z = augment(features.take(listed, axis=0))
-            found = self._picked(z, weight[listed], variance[listed], walk.known, bound)
-            if found is not None:
-                break
+            z, own = augment(features.take(listed, axis=0)), weight[listed]
+            found = self._picked(z, own, variance[listed], walk.covariance, bound)
             size *= 4
         picks, fall, last = found
+        walk.learn(z[picks], own[picks], fall)
         # Half as many again as would have done here.
         walk.listed = max(SHORT, 3 * int(np.count_nonzero(score >= last)) // 2)
-        return listed[picks], fall
+        return listed[picks]
 
     def _picked(
-        self, z: Array, weight: Array, variance: Array, known: Information, bound: float
+        self, z: Array, weight: Array, variance: Array, covariance: Array, bound: float
     ) -> tuple[NDArray[np.intp], Array | None, float] | None:
         """A batch from a list, each pick the best given those before it, or in spite of them if
         frozen; by what the covariance falls; and the last score. None if one is within bound.
@@ -146,7 +164,7 @@ class Greedy:
         # The rows of -V before the batch, then u of each pick, up to a sign: first as they are
         # seen from each candidate, zᵀu, then as they are. A sum of them is Vz* given all picks.
         rows, parts = np.empty((d + self.batch, n + d)), np.empty(d + self.batch)
-        np.negative(known.covariance, out=rows[:d, n:])
+        np.negative(covariance, out=rows[:d, n:])
         np.matmul(rows[:d, n:], z.T, out=rows[:d, :n])
         for i in range(self.batch):
             score = self.score(variance, weight)
@@ -181,6 +199,6 @@ def _short_list(score: Array, size: int) -> tuple[NDArray[np.intp], float]:
     return np.flatnonzero(score >= last), last
 
 
-def _flat(block: Array) -> Array:
+def _flat(block: NDArray[Any]) -> NDArray[Any]:
     """Pools of candidates as one list of them, without a copy."""
     return block.reshape(-1, block.shape[-1])

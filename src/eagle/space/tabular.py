@@ -166,12 +166,17 @@ class TableSpace:
         return np.zeros(len(self._kept), dtype=np.uint16)
 
     def draw(self, n: int, rng: np.random.Generator) -> Points:
+        return np.asarray(self.pools(1, n, rng)[0])
+
+    def pools(self, count: int, n: int, rng: np.random.Generator) -> Points:
         # Raw 64-bit output, cut in four: the fastest chance there is, and the one part of
-        # numpy's generators whose stream is promised never to change.
+        # numpy's generators whose stream is promised never to change. A draw starts afresh:
+        # what the one before left of its last number is not used.
         size = n * len(self._kept)
-        raw = np.asarray(rng.bit_generator.random_raw(-(-size // 4)))
-        steps = raw.astype("<u8", copy=False).view("<u2")[:size] & np.uint16(STEPS - 1)
-        return steps.astype(np.uint16, copy=False).reshape(n, -1)
+        each = -(-size // 4)
+        raw = np.asarray(rng.bit_generator.random_raw(count * each)).reshape(count, each)
+        steps = raw.astype("<u8", copy=False).view("<u2")[:, :size] & np.uint16(STEPS - 1)
+        return steps.astype(np.uint16, copy=False).reshape(count, n, -1)
 
     def features(self, points: Points, out: Array | None = None) -> Array:
         out = np.empty(points.shape) if out is None else out

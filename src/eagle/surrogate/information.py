@@ -85,18 +85,12 @@ class Information:
         assert self._covariance is not None
         return self._covariance
 
-    def add(self, z: Array, weight: Array, fall: Array | None = None) -> Information:
-        """With the points z, shape (n, D), of the given weights, shape (n,).
-
-        Where it is known that the covariance falls by UᵀU, `fall` is U, shape (n, D).
-        """
+    def add(self, z: Array, weight: Array) -> Information:
+        """With the points z, shape (n, D), of the given weights, shape (n,)."""
         scaled = z * weight[:, None]
         precision = self.precision + scaled.T @ z
-        many = fall is None and FEW * len(z) > len(precision)
-        if self._covariance is None or many or not self._is_tame:
+        if self._covariance is None or FEW * len(z) > len(precision) or not self.is_tame:
             return Information(precision)
-        if fall is not None:
-            return Information(precision, self._covariance - fall.T @ fall)
         root = np.sqrt(weight)[:, None] * z
         reach = root @ self._covariance
         inner = np.eye(len(z)) + reach @ root.T
@@ -104,10 +98,9 @@ class Information:
         return Information(precision, covariance)
 
     @property
-    def _is_tame(self) -> bool:
+    def is_tame(self) -> bool:
         """Whether updates keep enough digits: a chain of them would carry errors along."""
-        assert self._covariance is not None
-        spread = self._covariance.trace() * self.precision.trace()
+        spread = self.covariance.trace() * self.precision.trace()
         return bool(spread < TAME * len(self.precision) ** 2)
 
     def variance(self, z: Array) -> Array:
