@@ -21,7 +21,8 @@ def euclidean(features: Array, anchor: Array) -> Array:
         return np.asarray(np.vecdot(apart, apart))
     # Without a copy of the features, which would cost more than all the rest.
     squared = np.einsum("...i,...i->...", features, features)
-    squared += features @ (-2 * anchor) + anchor @ anchor
+    if anchor.any():
+        squared = squared - 2 * (features @ anchor) + anchor @ anchor
     return np.asarray(np.maximum(squared, 0.0))
 
 
@@ -59,7 +60,7 @@ class Exponential:
         scale = (2.0 if self.root else 1.0) * width**2
         # An exponential underflows to 0 some 38 widths out; the smallest number above it keeps
         # the law "weights are positive" without giving such a row any say.
-        weight = np.exp(-self.distance(features, anchor) / scale)
+        weight = np.exp(self.distance(features, anchor) / -scale)
         return np.asarray(np.maximum(weight, np.finfo(np.float64).tiny))
 
 

@@ -7,7 +7,7 @@ import math
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from os import PathLike
 from pathlib import Path
 from statistics import NormalDist
@@ -84,27 +84,29 @@ class Column:
         """
         key = (state, kept)
         if key not in self._moves:
-            table = np.full(STEPS, np.nan)
-            if self.seen(state):
-                table[:kept] = self.values[state][_places(len(self.values[state]), kept)]
+            table = np.empty(STEPS)
+            own = self.values[state] if self.seen(state) else np.array([np.nan])
+            table[:kept] = own.take(_places(len(own), kept))
             if kept < STEPS:
-                table[kept:] = self._others(state, STEPS - kept)
+                self._others(state, table[kept:])
             self._moves[key] = table
         return self._moves[key]
 
-    def _others(self, state: int, steps: int) -> Array:
-        """Values outside `state`, spread over so many steps by the frequencies of their states."""
-        shares = self.shares.copy()
-        shares[state : state + 1] = 0.0
-        ends = np.rint(np.cumsum(shares) / shares.sum() * steps).astype(np.intp)
-        if self.levels is None:  # a few states of many values
-            cuts = pairwise([0, *ends.tolist()])
-            parts = [
-                v.take(_places(len(v), b - a)) for v, (a, b) in zip(self.values, cuts, strict=True)
-            ]
-            return np.concatenate(parts)
-        # Many states of one value each.
-        return np.concatenate(self.values).repeat(np.diff(ends, prepend=0))
+    def _others(self, state: int, out: Array) -> None:
+        """Values outside `state`, spread over `out` by the frequencies of their states."""
+        if self.levels is not None:  # many states of one value each
+            shares = self.shares.copy()
+            shares[state : state + 1] = 0.0
+            ends = np.rint(np.cumsum(shares) / shares.sum() * len(out)).astype(np.intp)
+            out[:] = np.concatenate(self.values).repeat(np.diff(ends, prepend=0))
+            return
+        upto = list(
+            accumulate(0.0 if i == state else s for i, s in enumerate(self.shares.tolist()))
+        )
+        cuts = pairwise([0, *(round(share / upto[-1] * len(out)) for share in upto)])
+        for values, (a, b) in zip(self.values, cuts, strict=True):
+            if a < b:
+                out[a:b] = values.take(_places(len(values), b - a))
 
     @cached_property
     def offsets(self) -> Array:
