@@ -125,30 +125,32 @@ class Greedy:
         """Choose a batch from each pool, shape (pools, size, d)."""
         walk.space.features(_flat(pools), out=_flat(room))
         for pool, features, weight in zip(pools, room, kernel(room, walk.origin), strict=True):
-            walk.chosen.append(pool[self._batch(walk, features, weight, scratch)])
+            variance = _variance(features, walk.covariance, scratch)
+            listed, picks = self._batch(walk, features, weight, variance)
+            walk.chosen.append(pool[listed][picks])
 
     def _batch(
-        self, walk: _Walk, features: Array, weight: Array, scratch: Array
-    ) -> NDArray[np.intp]:
-        """The next batch from a pool, best first.
+        self, walk: _Walk, features: Array, weight: Array, variance: Array
+    ) -> tuple[NDArray[np.intp] | slice, NDArray[np.intp]]:
+        """The next batch from a pool: a short list, and its picks, best first.
 
         More points never make a point more informative, so today's scores bound tomorrow's: a
         short list of the best is enough if every pick beats the best candidate off the list.
         """
-        variance = _variance(features, walk.covariance, scratch)
         score = self.score(variance, weight)
         size = walk.listed if self.score in (gain, variance_only) else len(score)
-        found = None
-        while found is None:
+        while True:
             listed, bound = _short_list(score, size)
-            z, own = augment(features.take(listed, axis=0)), weight[listed]
+            z, own = augment(features[listed]), weight[listed]
             found = self._picked(z, own, variance[listed], walk.covariance, bound)
+            if found is not None:
+                break
             size *= 4
         picks, fall, last = found
         walk.learn(z[picks], own[picks], fall)
-        # Half as many again as would have done here.
-        walk.listed = max(SHORT, 3 * int(np.count_nonzero(score >= last)) // 2)
-        return listed[picks]
+        if size > SHORT:  # the next one half as long again as would have done here
+            walk.listed = max(SHORT, 3 * int(np.count_nonzero(score >= last)) // 2)
+        return listed, picks
 
     def _picked(
         self, z: Array, weight: Array, variance: Array, covariance: Array, bound: float
@@ -191,12 +193,12 @@ def _variance(features: Array, covariance: Array, scratch: Array) -> Array:
     return np.asarray(beside)
 
 
-def _short_list(score: Array, size: int) -> tuple[NDArray[np.intp], float]:
+def _short_list(score: Array, size: int) -> tuple[NDArray[np.intp] | slice, float]:
     """The places of the best scores, in order, and the best score that may be off the list."""
     if size >= len(score):
-        return np.arange(len(score)), -np.inf
+        return slice(None), -np.inf
     last = np.partition(score, -size).item(-size)
-    return np.flatnonzero(score >= last), last
+    return (score >= last).nonzero()[0], last
 
 
 def _flat(block: NDArray[Any]) -> NDArray[Any]:
