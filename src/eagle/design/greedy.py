@@ -25,7 +25,7 @@ SHORT = 64
 ANEW = 8
 
 # Floats of candidate features held at once: small enough to stay in a processor's cache.
-BLOCK = 1 << 18
+BLOCK = 3 << 15
 
 
 def gain(variance: Array, weight: Array) -> Array:

@@ -455,26 +455,26 @@ class Background:
 
     def check_bounds(self, values: Array) -> None:
         """An instance beyond the bounds of its own columns is an error."""
-        for k, j in enumerate(self.moved):
-            column, value = self.columns[j], values[:, k]
-            outside = (value < column.low) | (value > column.high)
-            if column.levels is None and outside.any():
-                raise InputError(
-                    f"x has {column.name} = {value[outside][0]:g}, outside its bounds from "
-                    f"{column.low:g} to {column.high:g}"
-                )
+        columns = [self.columns[j] for j in self.moved]
+        outside = (values < [c.low for c in columns]) | (values > [c.high for c in columns])
+        if not outside.any():
+            return
+        k = int(outside.any(axis=0).argmax())
+        column, value = columns[k], values[outside[:, k], k][0]
+        raise InputError(
+            f"x has {column.name} = {value:g}, outside its bounds from "
+            f"{column.low:g} to {column.high:g}"
+        )
 
     def states(self, values: Array) -> NDArray[np.intp]:
         """The state of each value, shape (n, d); beyond the last are levels nobody has seen."""
         out = (self._edges < values[:, :, None]).sum(axis=2)
+        missing = np.array([len(self.columns[j].shares) - 1 for j in self.moved])
         for k, j in enumerate(self.moved):
-            column, value = self.columns[j], values[:, k]
-            missing = len(column.shares) - 1
-            if column.levels is not None:
-                code = np.where(np.isnan(value), 0.0, value)
-                out[:, k] = np.where(code < missing, code, missing + 1)
-            out[np.isnan(value), k] = missing
-        return np.asarray(out, dtype=np.intp)
+            if self.columns[j].levels is not None:
+                code = np.where(np.isnan(values[:, k]), 0.0, values[:, k])
+                out[:, k] = np.where(code < missing[k], code, missing[k] + 1)
+        return np.where(np.isnan(values), missing, out).astype(np.intp)
 
     def kept(self, states: NDArray[np.intp], even: bool) -> NDArray[np.uint16]:
         """How many of the steps keep each state, shape (n, d)."""
