@@ -20,7 +20,9 @@ def euclidean(features: Array, anchor: Array) -> Array:
         apart = features - anchor
         return np.asarray(np.vecdot(apart, apart))
     # Without a copy of the features, which would cost more than all the rest.
-    squared = np.vecdot(features, features) - 2 * (features @ anchor) + anchor @ anchor
+    squared = np.einsum("...i,...i->...", features, features)
+    if anchor.any():
+        squared = squared - 2 * (features @ anchor) + anchor @ anchor
     return np.asarray(np.maximum(squared, 0.0))
 
 
@@ -62,7 +64,7 @@ class Exponential:
         scale = self.scale(features.shape[-1])
         # An exponential underflows to 0 some 38 widths out; the smallest number above it keeps
         # the law "weights are positive" without giving such a row any say.
-        weight = np.exp(-self.distance(features, anchor) / scale)
+        weight = np.exp(self.distance(features, anchor) / -scale)
         return np.asarray(np.maximum(weight, np.finfo(np.float64).tiny))
 
 

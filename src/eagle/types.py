@@ -76,7 +76,7 @@ class Need(Enum):
 
 
 class Space(Protocol):
-    """Where the perturbations of one instance live. Chance happens once, in `draw`.
+    """Where the perturbations of one instance live. Chance happens once, in draws.
 
     A point has one coordinate a feature, and each coordinate alone decides its feature.
     """
@@ -103,6 +103,9 @@ class Space(Protocol):
 
     def draw(self, n: int, rng: np.random.Generator) -> Points:
         """n random points, shape (n, d)."""
+
+    def pools(self, count: int, n: int, rng: np.random.Generator) -> Points:
+        """What `count` draws of n points give one after another, shape (count, n, d)."""
 
     def features(self, points: Points, out: Array | None = None) -> Array:
         """The interpretable view of the points, shape (n, d), written to `out` if given."""

@@ -364,6 +364,15 @@ def test_the_stream_of_chance_never_changes() -> None:
     assert s.draw(2, np.random.default_rng(0)).tolist() == [[607, 450, 975], [783, 801, 729]]
 
 
+@pytest.mark.parametrize("d", [1, 3, 4])
+def test_pools_are_draws_one_after_another(d: int) -> None:
+    background = Background.of(np.random.default_rng(0).normal(size=(20, d)))
+    s = Table(background, background.adopt(np.zeros((1, d)))).space(0)
+    rng = np.random.default_rng(1)
+    draws = [s.draw(7, rng) for _ in range(3)]
+    assert np.array_equal(s.pools(3, 7, np.random.default_rng(1)), draws)
+
+
 @pytest.mark.parametrize(
     ("x", "message"),
     [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,12 +18,14 @@ from eagle.types import Array, InputError, Kernel, Points, Space
 # the earlier candidate wins: so a plan is the same on every machine.
 TIE = 1e-9
 
-# Candidates on the short list of a batch, and which of them are later than which.
+# Candidates on a short list, at least.
 SHORT = 64
-LATER = np.tri(SHORT, k=-1, dtype=bool)
+
+# After so many batches the covariance is found anew.
+ANEW = 8
 
 # Floats of candidate features held at once: small enough to stay in a processor's cache.
-BLOCK = 1 << 18
+BLOCK = 3 << 15
 
 
 def gain(variance: Array, weight: Array) -> Array:
@@ -37,36 +39,30 @@ def variance_only(variance: Array, weight: Array) -> Array:
 
 
 @final
-class _Pool:
-    """Candidates, and what is known about their answers: variance is zᵀVz with z = (1, features).
-
-    The intercept is kept apart: candidates lie in memory as their space writes them.
-    """
-
-    def __init__(self, features: Array, weight: Array, known: Information, scratch: Array) -> None:
-        self.features, self.weight, self.known = features, weight, known
-        V = known.covariance
-        self._reach = np.matmul(features, np.ascontiguousarray(V[1:, 1:]), out=scratch)
-        self._cross, self._corner = features @ V[0, 1:], V[0, 0]
-        self.variance = np.vecdot(self._reach, features) + (2 * self._cross + self._corner)
-
-    def shared_with(self, i: int | np.intp) -> Array:
-        """zᵀVz* of all candidates z with candidate z*, shape (n,)."""
-        beside = self._cross + (self._cross[i] + self._corner)
-        return np.asarray(self._reach @ self.features[i] + beside)
-
-
-@final
-@dataclass(eq=False)
 class _Walk:
-    """How far the plan of one space has come."""
+    """How far the plan of one space has come: what is known, and how long lists must be."""
 
-    space: Space
-    origin: Array
-    known: Information
-    chosen: list[Points]
-    failed: int = 0
-    rest: int = 0
+    def __init__(self, space: Space, origin: Array, known: Information, listed: int) -> None:
+        self.space, self.origin, self.listed = space, origin, listed
+        self.chosen: list[Points] = []
+        self._recent: list[tuple[Array, Array]] = []
+        self._set(known)
+
+    def _set(self, known: Information) -> None:
+        self._known, self.covariance, self._tame = known, known.covariance, known.is_tame
+        self._recent.clear()
+
+    def learn(self, z: Array, weight: Array, fall: Array | None) -> None:
+        """Add points z, which lower the covariance by UᵀU if U, the `fall`, is known.
+
+        So it is carried along, but not far: now and then it is found anew.
+        """
+        self._recent.append((z, weight))
+        if fall is not None and self._tame and len(self._recent) < ANEW:
+            self.covariance = self.covariance - fall.T @ fall
+            return
+        points, weights = zip(*self._recent, strict=True)
+        self._set(self._known.add(np.concatenate(points), np.concatenate(weights)))
 
 
 @final
@@ -109,9 +105,9 @@ class Greedy:
         # Room for candidates, made once: fresh memory costs more than what is done in it.
         room, scratch = np.empty((step, self.pool, d)), np.empty((self.pool, d))
         for start in range(0, rounds, step):
-            pools = [space.draw(self.pool, rng) for _ in range(min(step, rounds - start))]
+            pools = space.pools(min(step, rounds - start), self.pool, rng)
             for walk in walks:
-                self._go_on(walk, kernel, np.stack(pools), room[: len(pools)], scratch)
+                self._go_on(walk, kernel, pools, room[: len(pools)], scratch)
         return [np.concatenate(walk.chosen)[:budget] for walk in walks]
 
     def _start(self, space: Space, kernel: Kernel, first: Points) -> _Walk:
@@ -119,102 +115,92 @@ class Greedy:
         features = space.features(first)
         prior = self.prior.information(len(origin))
         known = prior.add(augment(features), kernel(features, origin))
-        return _Walk(space, origin, known, [first])
+        walk = _Walk(space, origin, known, self.pool)
+        walk.chosen.append(first)
+        return walk
 
     def _go_on(
         self, walk: _Walk, kernel: Kernel, pools: Points, room: Array, scratch: Array
     ) -> None:
         """Choose a batch from each pool, shape (pools, size, d)."""
-        walk.space.features(pools.reshape(-1, pools.shape[-1]), out=_flat(room))
+        walk.space.features(_flat(pools), out=_flat(room))
         for pool, features, weight in zip(pools, room, kernel(room, walk.origin), strict=True):
-            picks = self._batch(walk, _Pool(features, weight, walk.known, scratch))
-            walk.known = walk.known.add(augment(features[picks]), weight[picks])
-            walk.chosen.append(pool[picks])
+            variance = _variance(features, walk.covariance, scratch)
+            listed, picks = self._batch(walk, features, weight, variance)
+            walk.chosen.append(pool[listed][picks])
 
-    def _batch(self, walk: _Walk, pool: _Pool) -> NDArray[np.intp]:
-        """The next batch from a pool, best first."""
-        fast = self.score is gain and not self.frozen and self.batch < SHORT < len(pool.weight)
-        if fast and walk.rest == 0:
-            found = self._by_cholesky(pool)
+    def _batch(
+        self, walk: _Walk, features: Array, weight: Array, variance: Array
+    ) -> tuple[NDArray[np.intp] | slice, NDArray[np.intp]]:
+        """The next batch from a pool: a short list, and its picks, best first.
+
+        More points never make a point more informative, so today's scores bound tomorrow's: a
+        short list of the best is enough if every pick beats the best candidate off the list.
+        """
+        score = self.score(variance, weight)
+        size = walk.listed if self.score in (gain, variance_only) else len(score)
+        while True:
+            listed, bound = _short_list(score, size)
+            z, own = augment(features[listed]), weight[listed]
+            found = self._picked(z, own, variance[listed], walk.covariance, bound)
             if found is not None:
-                return found
-            walk.failed += 1  # try again after a while, and after ever longer ones
-            walk.rest = max(1, 2 ** (walk.failed - 3))
-        else:
-            walk.rest -= 1
-        return self._one_by_one(pool)
+                break
+            size *= 4
+        picks, fall, last = found
+        walk.learn(z[picks], own[picks], fall)
+        if size > SHORT:  # the next one half as long again as would have done here
+            walk.listed = max(SHORT, 3 * int(np.count_nonzero(score >= last)) // 2)
+        return listed, picks
 
-    def _one_by_one(self, pool: _Pool) -> NDArray[np.intp]:
-        """A batch, each pick the best given those before it, or in spite of them if frozen."""
-        weight, variance = pool.weight, pool.variance
+    def _picked(
+        self, z: Array, weight: Array, variance: Array, covariance: Array, bound: float
+    ) -> tuple[NDArray[np.intp], Array | None, float] | None:
+        """A batch from a list, each pick the best given those before it, or in spite of them if
+        frozen; by what the covariance falls; and the last score. None if one is within bound.
+
+        Sherman-Morrison, kept as one vector a pick: z* lowers V by uuᵀ with
+        u = Vz* √(π/(1 + πz*ᵀVz*)), and so the variance of a candidate z by (zᵀu)².
+        """
+        (n, d), best = z.shape, 0.0
         picks = np.empty(self.batch, dtype=np.intp)
-        shared = np.empty((self.batch, len(weight)))
+        # The rows of -V before the batch, then u of each pick, up to a sign: first as they are
+        # seen from each candidate, zᵀu, then as they are. A sum of them is Vz* given all picks.
+        rows, parts = np.empty((d + self.batch, n + d)), np.empty(d + self.batch)
+        np.negative(covariance, out=rows[:d, n:])
+        np.matmul(rows[:d, n:], z.T, out=rows[:d, :n])
         for i in range(self.batch):
             score = self.score(variance, weight)
-            pick = picks[i] = (score >= score[score.argmax()] * (1 - TIE)).argmax()
+            best = score.item(score.argmax()) * (1 - TIE)
+            if best <= bound:
+                return None
+            pick = picks[i] = (score >= best).argmax()
             if not self.frozen:
-                # Sherman-Morrison, kept as one vector a pick: zᵀVz* given the picks before it.
-                row = pool.shared_with(pick)
-                if i:
-                    row -= shared[:i, pick] @ shared[:i]
-                row *= math.sqrt(weight[pick] / (1 + weight[pick] * variance[pick]))
-                shared[i] = row
-                variance -= row * row
+                k, own = d + i, weight.item(pick)
+                parts[:d], parts[d:k] = z[pick], rows[d:k, pick]
+                row = np.dot(parts[:k], rows[:k], out=rows[k])
+                row *= math.sqrt(own / (1 + own * variance.item(pick)))
+                variance -= row[:n] * row[:n]
             variance[pick] = 0.0  # never again
-        return picks
-
-    def _by_cholesky(self, pool: _Pool) -> NDArray[np.intp] | None:
-        """What `_one_by_one` picks by information gain, by a single call to LAPACK.
-
-        Picking by gain is the pivoting of a Cholesky factorisation of I + √π Z V Zᵀ √π, here of
-        a short list. More points never make a point more informative, so today's scores bound
-        tomorrow's: if the last pick beats the best candidate off the list, it was long enough.
-        If not, or if different candidates tie for a pick, there is no answer here.
-        """
-        from scipy.linalg import lapack
-
-        score = self.score(pool.variance, pool.weight)
-        last = len(score) - SHORT - 1
-        order = np.argpartition(score, last)
-        listed, bound = np.sort(order[last + 1 :]), score[order[last]]
-        z = augment(pool.features[listed])
-        root = z * np.sqrt(pool.weight[listed])[:, None]
-        matrix = root @ pool.known.covariance @ root.T
-        matrix.flat[:: SHORT + 1] += 1.0
-        factor, pivots, _, _ = lapack.dpstrf(matrix, lower=1)
-        pivots -= 1
-        best = np.diagonal(factor)[: self.batch] ** 2 - 1
-        # Beside the 1 on the diagonal, a smaller score keeps too few digits to tell ties.
-        if best[-1] <= max(bound * (1 + TIE), 1e-5):
-            return None
-        # The score of candidate j, in order of pivoting, when pick k was made.
-        scores = np.empty((SHORT, self.batch))
-        scores[:, 0] = matrix.diagonal()[pivots] - 1
-        scores[:, 1:] = scores[:, :1] - np.cumsum(factor[:, : self.batch - 1] ** 2, axis=1)
-        tied = (scores >= best * (1 - TIE)) & LATER[:, : self.batch]
-        if tied.any():
-            return self._earliest(z, listed, pivots, tied)
-        return np.asarray(listed[pivots[: self.batch]])
-
-    def _earliest(
-        self,
-        z: Array,
-        listed: NDArray[np.intp],
-        pivots: NDArray[np.intp],
-        tied: NDArray[np.bool_],
-    ) -> NDArray[np.intp] | None:
-        """The picks, each moved to its earliest copy; None if a tie is not between copies."""
-        others, picked = np.nonzero(tied)
-        if not np.array_equal(z[pivots[others]], z[pivots[picked]]):
-            return None
-        picks, free = np.empty(self.batch, dtype=np.intp), np.ones(len(listed), dtype=bool)
-        for k, place in enumerate(pivots[: self.batch]):
-            earliest = ((z == z[place]).all(axis=1) & free).argmax()
-            picks[k] = listed[earliest]
-            free[earliest] = False
-        return picks
+        return picks, None if self.frozen else rows[d:, n:], best
 
 
-def _flat(block: Array) -> Array:
+def _variance(features: Array, covariance: Array, scratch: Array) -> Array:
+    """zᵀVz of candidates z = (1, features), which lie in memory as their space writes them."""
+    reach = np.matmul(features, np.ascontiguousarray(covariance[1:, 1:]), out=scratch)
+    beside = features @ (2 * covariance[0, 1:])
+    beside += covariance[0, 0]
+    beside += np.einsum("ij,ij->i", reach, features)
+    return np.asarray(beside)
+
+
+def _short_list(score: Array, size: int) -> tuple[NDArray[np.intp] | slice, float]:
+    """The places of the best scores, in order, and the best score that may be off the list."""
+    if size >= len(score):
+        return slice(None), -np.inf
+    last = np.partition(score, -size).item(-size)
+    return (score >= last).nonzero()[0], last
+
+
+def _flat(block: NDArray[Any]) -> NDArray[Any]:
     """Pools of candidates as one list of them, without a copy."""
     return block.reshape(-1, block.shape[-1])

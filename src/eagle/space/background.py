@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from os import PathLike
 from pathlib import Path
 from statistics import NormalDist
@@ -29,8 +30,6 @@ GRID = 32
 
 KEPT = 64
 """A bin keeps at most this many of its values, evenly spaced by rank."""
-
-RANKS = np.arange(KEPT) * 2 + 1
 
 SCHEMA = 1
 
@@ -85,25 +84,29 @@ class Column:
         """
         key = (state, kept)
         if key not in self._moves:
-            table = np.full(STEPS, np.nan)
-            if self.seen(state):
-                table[:kept] = self.values[state][_places(len(self.values[state]), kept)]
+            table = np.empty(STEPS)
+            own = self.values[state] if self.seen(state) else np.array([np.nan])
+            table[:kept] = own.take(_places(len(own), kept))
             if kept < STEPS:
-                table[kept:] = self._others(state, STEPS - kept)
+                self._others(state, table[kept:])
             self._moves[key] = table
         return self._moves[key]
 
-    def _others(self, state: int, steps: int) -> Array:
-        """Values outside `state`, spread over so many steps by the frequencies of their states."""
-        shares = self.shares.copy()
-        shares[state : state + 1] = 0.0
-        ends = np.rint(np.cumsum(shares) / shares.sum() * steps).astype(np.intp)
-        widths, sizes = np.diff(ends, prepend=0), np.array([len(v) for v in self.values])
-        step = np.arange(steps)
-        at = np.searchsorted(ends, step, side="right")
-        within = step - (ends - widths)[at]
-        rank = ((2 * within + 1) * sizes[at]) // (2 * widths[at])
-        return np.asarray(np.concatenate(self.values)[(np.cumsum(sizes) - sizes)[at] + rank])
+    def _others(self, state: int, out: Array) -> None:
+        """Values outside `state`, spread over `out` by the frequencies of their states."""
+        if self.levels is not None:  # many states of one value each
+            shares = self.shares.copy()
+            shares[state : state + 1] = 0.0
+            ends = np.rint(np.cumsum(shares) / shares.sum() * len(out)).astype(np.intp)
+            out[:] = np.concatenate(self.values).repeat(np.diff(ends, prepend=0))
+            return
+        upto = list(
+            accumulate(0.0 if i == state else s for i, s in enumerate(self.shares.tolist()))
+        )
+        cuts = pairwise([0, *(round(share / upto[-1] * len(out)) for share in upto)])
+        for values, (a, b) in zip(self.values, cuts, strict=True):
+            if a < b:
+                out[a:b] = values.take(_places(len(values), b - a))
 
     @cached_property
     def offsets(self) -> Array:
@@ -197,50 +200,56 @@ def _chances(shares: list[float]) -> tuple[NDArray[np.uint16], NDArray[np.uint16
 
 def _quartiles(ordered: Array) -> Array:
     """The distinct quartiles of ordered values, by linear interpolation as numpy's default."""
-    if not len(ordered):
-        return np.empty(0)
-    place = np.array([0.25, 0.5, 0.75]) * (len(ordered) - 1)
-    below = place.astype(np.intp)
-    above = np.minimum(below + 1, len(ordered) - 1)
-    low, high = ordered[below], ordered[above]
-    found = low + (high - low) * (place - below)
-    return np.array(sorted(set(found.tolist())))
+    found, last = set(), len(ordered) - 1
+    for share in (0.25, 0.5, 0.75) if len(ordered) else ():
+        place = share * last
+        low, high = ordered.item(int(place)), ordered.item(min(int(place) + 1, last))
+        found.add(low + (high - low) * (place - int(place)))
+    return np.array(sorted(found), dtype=np.float64)
 
 
 def _number(
     name: Hashable, values: Array, integer: bool, bounds: tuple[float, float], dtype: str | None
 ) -> Column:
     low, high = bounds
-    ordered = np.sort(values)  # NaN last
-    missing = int(np.isnan(values).sum())
-    present = ordered[: len(values) - missing]
-    if len(present) and not np.isfinite(present[[0, -1]]).all():
+    present = np.sort(values)
+    n = len(present)
+    if n and present[-1] != present[-1]:  # NaN is last
+        n = int(present.searchsorted(np.nan))
+        present = present[:n]
+    missing = len(values) - n
+    least, most = (present.item(0), present.item(-1)) if n else (0.0, 0.0)
+    size = max(abs(least), abs(most))
+    if size == np.inf:
         raise InputError(
             f"column {name!r} holds an infinite value: replace it, or freeze the column"
         )
-    if integer and len(present) and np.abs(present[[0, -1]]).max() > LARGEST_WHOLE:
+    if integer and size > LARGEST_WHOLE:
         raise InputError(
             f"column {name!r} holds whole numbers beyond 2^53, as identifiers often are: "
             "freeze it, or name it among the categories"
         )
     if low > high:
         raise InputError(f"the bounds of column {name!r} are the wrong way round")
-    start, end = present.searchsorted(low, "left"), present.searchsorted(high, "right")
-    inside = present[start:end]
+    inside = present
+    if least < low or most > high:
+        inside = present[present.searchsorted(low, "left") : present.searchsorted(high, "right")]
     edges = _quartiles(inside)
     cuts = [0, *inside.searchsorted(edges, "right").tolist(), len(inside)]
     bins = [inside[a:b] for a, b in pairwise(cuts)]
-    counts = np.array([len(b) for b in bins] + [missing], dtype=float)
-    mean = float(present.mean()) if len(present) else float("nan")
-    apart = present - mean
-    scale = float(np.sqrt(apart @ apart / len(present))) if len(present) else float("nan")
-    if len(present) and scale <= 1e-12 * np.abs(present[[0, -1]]).max():
-        scale = 0.0  # constant, but for the rounding of its mean
+    counts = np.array([len(b) for b in bins] + [missing], dtype=np.float64)
+    mean = scale = float("nan")
+    if n:
+        mean = float(np.add.reduce(present)) / n
+        apart = present - mean
+        scale = math.sqrt(float(apart @ apart) / n)
+        if scale <= 1e-12 * size:
+            scale = 0.0  # constant, but for the rounding of its mean
     return Column(
         name,
         integer=integer,
         edges=edges,
-        shares=counts / max(counts.sum(), 1.0),
+        shares=counts / max(len(inside) + missing, 1.0),
         values=(*map(_kept, bins), np.array([np.nan])),
         mean=mean,
         scale=scale,
@@ -254,7 +263,7 @@ def _kept(ordered: Array) -> Array:
     """Ordered values, thinned out evenly to at most KEPT."""
     if len(ordered) <= KEPT:
         return ordered.copy()
-    return np.asarray(ordered[RANKS * len(ordered) // (2 * KEPT)])
+    return ordered.take(_places(len(ordered), KEPT))
 
 
 def _category(name: Hashable, codes: Codes) -> Column:
@@ -446,26 +455,26 @@ class Background:
 
     def check_bounds(self, values: Array) -> None:
         """An instance beyond the bounds of its own columns is an error."""
-        for k, j in enumerate(self.moved):
-            column, value = self.columns[j], values[:, k]
-            outside = (value < column.low) | (value > column.high)
-            if column.levels is None and outside.any():
-                raise InputError(
-                    f"x has {column.name} = {value[outside][0]:g}, outside its bounds from "
-                    f"{column.low:g} to {column.high:g}"
-                )
+        columns = [self.columns[j] for j in self.moved]
+        outside = (values < [c.low for c in columns]) | (values > [c.high for c in columns])
+        if not outside.any():
+            return
+        k = int(outside.any(axis=0).argmax())
+        column, value = columns[k], values[outside[:, k], k][0]
+        raise InputError(
+            f"x has {column.name} = {value:g}, outside its bounds from "
+            f"{column.low:g} to {column.high:g}"
+        )
 
     def states(self, values: Array) -> NDArray[np.intp]:
         """The state of each value, shape (n, d); beyond the last are levels nobody has seen."""
         out = (self._edges < values[:, :, None]).sum(axis=2)
+        missing = np.array([len(self.columns[j].shares) - 1 for j in self.moved])
         for k, j in enumerate(self.moved):
-            column, value = self.columns[j], values[:, k]
-            missing = len(column.shares) - 1
-            if column.levels is not None:
-                code = np.where(np.isnan(value), 0.0, value)
-                out[:, k] = np.where(code < missing, code, missing + 1)
-            out[np.isnan(value), k] = missing
-        return np.asarray(out, dtype=np.intp)
+            if self.columns[j].levels is not None:
+                code = np.where(np.isnan(values[:, k]), 0.0, values[:, k])
+                out[:, k] = np.where(code < missing[k], code, missing[k] + 1)
+        return np.where(np.isnan(values), missing, out).astype(np.intp)
 
     def kept(self, states: NDArray[np.intp], even: bool) -> NDArray[np.uint16]:
         """How many of the steps keep each state, shape (n, d)."""

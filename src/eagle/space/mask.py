@@ -83,6 +83,9 @@ class MaskSpace:
     def draw(self, n: int, rng: np.random.Generator) -> Points:
         return self.sizes.draw(n, self.d, rng)
 
+    def pools(self, count: int, n: int, rng: np.random.Generator) -> Points:
+        return np.stack([self.draw(n, rng) for _ in range(count)])
+
     def features(self, points: Points, out: Array | None = None) -> Array:
         out = np.empty(points.shape) if out is None else out
         np.subtract(1.0, points, out=out)

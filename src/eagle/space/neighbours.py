@@ -120,6 +120,9 @@ class NeighbourSpace:
     def draw(self, n: int, rng: np.random.Generator) -> Points:
         return rng.integers(len(self.neighbours.values), size=(n, 1))
 
+    def pools(self, count: int, n: int, rng: np.random.Generator) -> Points:
+        return np.stack([self.draw(n, rng) for _ in range(count)])
+
     def features(self, points: Points, out: Array | None = None) -> Array:
         own = self.neighbours.table.states[self.i]
         match = self.neighbours.states[points[:, 0]] == own

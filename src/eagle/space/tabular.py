@@ -172,20 +172,25 @@ class TableSpace:
         return np.zeros(len(self._kept), dtype=np.uint16)
 
     def draw(self, n: int, rng: np.random.Generator) -> Points:
+        return np.asarray(self.pools(1, n, rng)[0])
+
+    def pools(self, count: int, n: int, rng: np.random.Generator) -> Points:
         # Raw 64-bit output, cut in four: the fastest chance there is, and the one part of
-        # numpy's generators whose stream is promised never to change.
+        # numpy's generators whose stream is promised never to change. A draw starts afresh:
+        # what the one before left of its last number is not used.
         size = n * len(self._kept)
-        raw = np.asarray(rng.bit_generator.random_raw(-(-size // 4)))
-        steps = raw.astype("<u8", copy=False).view("<u2")[:size] & np.uint16(STEPS - 1)
-        return steps.astype(np.uint16, copy=False).reshape(n, len(self._kept))
+        each = -(-size // 4)
+        raw = np.asarray(rng.bit_generator.random_raw(count * each)).reshape(count, each)
+        steps = raw.astype("<u8", copy=False).view("<u2")[:, :size] & np.uint16(STEPS - 1)
+        return steps.astype(np.uint16, copy=False).reshape(count, n, len(self._kept))
 
     def features(self, points: Points, out: Array | None = None) -> Array:
         out = np.empty(points.shape) if out is None else out
         if len(self._offsets) < points.shape[1]:
             np.less(points, self._kept, out=out, casting="unsafe")
         if len(self._offsets) == points.shape[1] and self._plain:
-            out[...] = NORMAL[points]
-            return out
+            # Every step is in the table: "clip" only says that nobody need check.
+            return np.take(NORMAL, points, out=out, mode="clip")
         for k in self._offsets:
             table = self._bent.get(k)
             out[:, k] = (self.table.offsets[k] if table is None else table)[points[:, k]]
@@ -193,7 +198,7 @@ class TableSpace:
 
     def values(self, points: Points) -> Array:
         """The numbers and codes that the points stand for, shape (n, d)."""
-        return np.asarray(self._moves[np.arange(points.shape[1]), points])
+        return self._moves.ravel().take(points + STEPS * np.arange(points.shape[1]))
 
     @cached_property
     def _moves(self) -> Array:

@@ -89,7 +89,7 @@ class Information:
         """With the points z, shape (n, D), of the given weights, shape (n,)."""
         scaled = z * weight[:, None]
         precision = self.precision + scaled.T @ z
-        if self._covariance is None or FEW * len(z) > len(precision) or not self._is_tame:
+        if self._covariance is None or FEW * len(z) > len(precision) or not self.is_tame:
             return Information(precision)
         root = np.sqrt(weight)[:, None] * z
         reach = root @ self._covariance
@@ -98,10 +98,10 @@ class Information:
         return Information(precision, covariance)
 
     @property
-    def _is_tame(self) -> bool:
+    def is_tame(self) -> bool:
         """Whether updates keep enough digits: a chain of them would carry errors along."""
-        assert self._covariance is not None
-        return bool(np.diag(self._covariance).mean() * np.diag(self.precision).mean() < TAME)
+        spread = self.covariance.trace() * self.precision.trace()
+        return bool(spread < TAME * len(self.precision) ** 2)
 
     def variance(self, z: Array) -> Array:
         """zᵀVz for each row of z, shape (n,)."""
