@@ -335,7 +335,7 @@ class Explanation:
             )
         try:
             return _read(data)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
             raise InputError(f"this saved explanation is damaged: {error!r}") from None
 
     def to_json(self, indent: int | None = None) -> str:

@@ -121,7 +121,7 @@ class Plan:
             if data["kind"] != "eagle plan" or data["schema"] != SCHEMA:
                 raise KeyError("kind")
             return _read(data)
-        except (KeyError, TypeError, ValueError, AttributeError):
+        except (LookupError, TypeError, ValueError, AttributeError, OverflowError, RecursionError):
             raise InputError(f"{path} is not a plan saved by this version of eagle") from None
 
 

@@ -134,6 +134,8 @@ class BayesLinear:
     sigma0: float = 1.0
 
     def __post_init__(self) -> None:
+        if not isinstance(self.prior, Prior):
+            raise InputError(f"the prior of a line is a Prior, not {self.prior!r}")
         if not (np.isfinite(self.n0) and self.n0 >= 0 and np.isfinite(self.sigma0)):
             raise InputError("n0 must be zero or more, and sigma0 a finite number")
 

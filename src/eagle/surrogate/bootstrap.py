@@ -24,6 +24,8 @@ class Bootstrap:
     resamples: int = 200
 
     def __post_init__(self) -> None:
+        if not hasattr(self.surrogate, "on"):
+            raise InputError(f"a bootstrap is of a surrogate, not of {self.surrogate!r}")
         if not isinstance(self.resamples, int) or self.resamples < 2:
             raise InputError(f"a bootstrap needs at least 2 resamples, not {self.resamples!r}")
 

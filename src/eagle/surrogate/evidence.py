@@ -7,14 +7,12 @@ from typing import final
 
 import numpy as np
 
-from eagle.surrogate.bayes import BayesLinear
-from eagle.surrogate.fit import Fit, Fitter, Later, is_flat
-from eagle.surrogate.information import Prior
+from eagle.surrogate.fit import Fit, Fitter, Later, is_flat, weighted_r2
 from eagle.surrogate.posterior import StudentT
 from eagle.types import Array, InputError
 
 HYPER = 1e-6
-"""The Gamma hyper-priors' shape and rate: as good as none."""
+"""The Gamma hyper-priors' shape, and rate in units of the answers' variance: as good as none."""
 
 
 @final
@@ -43,7 +41,20 @@ class Evidence:
                 raise InputError(f"the {name} of a prior must be a positive number, not {value!r}")
         if self.precision is None and self.noise is not None:
             raise InputError("a known noise needs a known precision: give both, or precision alone")
-        if self.precision is None and np.any(self.mean):
+        try:
+            mean = np.asarray(self.mean, dtype=np.float64)
+        except (TypeError, ValueError):
+            mean = np.array(np.nan)
+        if mean.ndim > 1 or not np.isfinite(mean).all():
+            raise InputError(
+                f"a prior mean is a number, or one for each feature in a tuple, not {self.mean!r}"
+            )
+        if not isinstance(self.most, int) or self.most < 1 or not self.tolerance >= 0:
+            raise InputError(
+                "the search for the largest evidence takes at least 1 step, and its tolerance is "
+                f"not below 0: {self.most!r}, {self.tolerance!r}"
+            )
+        if self.precision is None and np.any(mean):
             raise InputError("a prior mean needs a precision: how strongly is it believed?")
 
     def on(self, features: Array, weight: Array) -> Fitter:
@@ -63,49 +74,60 @@ class Evidence:
         return np.broadcast_to(mean, (d,)).copy()
 
     def _fit(self, features: Array, y: Array, weight: Array, prior: Array) -> Fit:
+        n, root = float(weight.sum()), np.sqrt(weight)
+        middle = np.average(features, axis=0, weights=weight)
+        apart = (features - middle) * root[:, None]
         shifted = y - features @ prior  # the prior mean becomes the origin
-        noise, precision = self._tuned(features, shifted, weight)
-        line = BayesLinear(Prior(precision / noise, 0.0)).fit(features, shifted, weight)
-        factor = line.factor[1:, 1:] / noise
-        still = np.ptp(features, axis=0) == 0  # nothing was learnt: the prior stands
-        factor[still, still] = 1.0 / precision
-        scores = line.scores + prior
-        local = line.local + float(features[0] @ prior)
-        posterior = StudentT(scores, factor, np.inf)
-        r2 = line.r2 if not np.any(prior) else _r2(features, y, weight, scores, line.intercept)
-        held = line.r2_held_out if not np.any(prior) else float("nan")
-        return Fit(scores, line.intercept, local, r2, held, posterior)
+        level = float(np.average(shifted, weights=weight))
+        lift = 0 * root if is_flat(shifted) else (shifted - level) * root
+        # The basis in which XᵀWX is diagonal. Along what no row has moved in, the prior stands.
+        _, sizes, basis = np.linalg.svd(np.linalg.qr(apart, mode="r"))
+        eigen = np.zeros(len(basis))
+        eigen[: len(sizes)] = sizes**2
+        turned = apart @ basis.T
+        reach = turned.T @ lift
+        noise, precision = self._tuned(reach, eigen, float(lift @ lift), n)
+        spread = 1.0 / (precision + noise * eigen)
+        scores = prior + basis.T @ (noise * spread * reach)
+        intercept = level - float(middle @ (scores - prior))
+        predicted = intercept + features @ scores
+        # What is left of a row's residual once it is held out, at the same precisions.
+        left = 1.0 - weight / n - turned**2 @ (noise * spread)
+        held = float("nan")
+        if left.min() > 1e-6 and not prior.any():
+            held = weighted_r2(y, y - (y - predicted) / left, weight)
+        half = basis.T * np.sqrt(spread)
+        return Fit(
+            scores, intercept, float(predicted[0]), weighted_r2(y, predicted, weight), held,
+            StudentT(scores, half @ half.T, np.inf),
+        )  # fmt: skip
 
-    def _tuned(self, features: Array, y: Array, weight: Array) -> tuple[float, float]:
-        """The precisions α and λ: those given, or those of the largest evidence."""
+    def _tuned(self, reach: Array, eigen: Array, total: float, n: float) -> tuple[float, float]:
+        """The precisions α and λ: those given, or those of the largest evidence.
+
+        In the basis where XᵀWX is diagonal, with the entries `eigen`, XᵀWy is `reach`. `total`
+        is yᵀWy, and n what the rows weigh.
+        """
         if self.noise is not None and self.precision is not None:
             return self.noise, self.precision
-        n = float(weight.sum())
-        root = np.sqrt(weight)
-        apart = (features - np.average(features, axis=0, weights=weight)) * root[:, None]
-        lift = (y - np.average(y, weights=weight)) * root
-        left, sizes, _ = np.linalg.svd(apart, full_matrices=False)
-        reach, eigen = left.T @ lift, sizes**2
-        total = float(lift @ lift)
-        if is_flat(y) or total == 0:
-            lift, reach, total = 0 * lift, 0 * reach, 0.0
-        noise = n / total if total > 0 else 1.0
-        precision = self.precision or 1.0
+        # In units of the answers' own spread, so that the hyper-priors are as good as none.
+        unit = float(np.sqrt(total / n)) or 1.0
+        reach, total = reach / unit, total / unit**2
+        noise = 1.0
+        precision = 1.0 if self.precision is None else self.precision * unit**2
         slopes = np.zeros(len(eigen))
         for _ in range(self.most):
-            last = slopes
-            slopes = noise * sizes * reach / (precision + noise * eigen)
-            loss = max(total - 2 * float(slopes @ (sizes * reach)) + float(eigen @ slopes**2), 0.0)
+            last, before = slopes, noise
+            slopes = noise * reach / (precision + noise * eigen)
+            loss = max(total - 2 * float(slopes @ reach) + float(eigen @ slopes**2), 0.0)
             known = float(np.sum(noise * eigen / (precision + noise * eigen)))
             if self.precision is None:
                 precision = (known + 2 * HYPER) / (float(slopes @ slopes) + 2 * HYPER)
-            noise = (n - known + 2 * HYPER) / (loss + 2 * HYPER)
-            if np.abs(slopes - last).sum() <= self.tolerance * max(np.abs(slopes).sum(), 1e-300):
+            if known < n / 2:
+                noise = (n - known + 2 * HYPER) / (loss + 2 * HYPER)
+            else:  # the step of EM: slower, to the same place, and never below 0
+                noise = (n + 2 * HYPER) / (loss + known / noise + 2 * HYPER)
+            still = np.abs(slopes - last).sum() <= self.tolerance * np.abs(slopes).sum()
+            if still and abs(noise - before) <= self.tolerance * noise:
                 break
-        return max(noise, HYPER), precision
-
-
-def _r2(features: Array, y: Array, weight: Array, scores: Array, intercept: float) -> float:
-    from eagle.surrogate.fit import weighted_r2
-
-    return weighted_r2(y, intercept + features @ scores, weight)
+        return noise / unit**2, self.precision or precision / unit**2

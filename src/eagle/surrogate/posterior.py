@@ -136,18 +136,19 @@ class Draws:
         return np.asarray(self.values.std(axis=0, ddof=1))
 
     def interval(self, level: float = 0.95, *, joint: bool = False) -> Array:
-        """Percentile intervals, shape (d, 2), stretched until they hold all at once if `joint`."""
+        """Percentile intervals, shape (d, 2); if `joint`, as far out as holds all at once."""
         check_level(level)
-        tails = [(1 - level) / 2, (1 + level) / 2]
-        low, high = np.quantile(self.values, tails, axis=0)
+        low, high = np.quantile(self.values, [(1 - level) / 2, (1 + level) / 2], axis=0)
         if joint:
-            # How many times further than its own interval each draw's worst coordinate lies.
-            below, above = self.mean - low, high - self.mean
-            apart = self.values - self.mean
-            room = np.where(apart < 0, below, above)
-            ratio = np.divide(np.abs(apart), room, out=np.zeros_like(apart), where=room > 0)
-            stretch = max(1.0, float(np.quantile(ratio.max(axis=1, initial=0.0), level)))
-            low, high = self.mean - stretch * below, self.mean + stretch * above
+            n, ordered = len(self.values), np.sort(self.values, axis=0)
+            # How many draws lie no deeper than each one, in the coordinate where it is outermost:
+            # the box of the k-th draws from either end holds all that are k deep or more.
+            depth = np.full(n, n)
+            for line, column in zip(ordered.T, self.values.T, strict=True):
+                below, above = (line.searchsorted(column, side) for side in ("right", "left"))
+                depth = np.minimum(depth, np.minimum(below, n - above))
+            k = np.sort(depth)[n - int(np.ceil(level * n))]
+            low, high = np.minimum(low, ordered[k - 1]), np.maximum(high, ordered[n - k])
         return np.stack([low, high], axis=1)
 
     def probability_sign(self) -> Array:

@@ -11,7 +11,7 @@ from eagle.surrogate.bayes import BayesLinear
 from eagle.surrogate.fit import Fit, Fitter, Later
 from eagle.surrogate.information import Prior
 from eagle.surrogate.select import Selection
-from eagle.types import Array
+from eagle.types import Array, InputError
 
 
 @final
@@ -27,6 +27,13 @@ class Ridge:
     _line: BayesLinear = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        if self.alpha is None:  # to a prior it would mean the number of features
+            raise InputError("the penalty of a ridge must be a positive number, not None")
+        if self.selection is not None and not hasattr(self.selection, "choose"):
+            raise InputError(
+                "a ridge keeps the features of a selection, such as "
+                f"eagle.surrogate.select.Auto(6), not {self.selection!r}"
+            )
         # The posterior mean of a Gaussian prior is the ridge.
         object.__setattr__(self, "_line", BayesLinear(Prior(self.alpha, 0.0)))
 

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any, Final
 
+import numpy as np
+
 from eagle.surrogate.bayes import BayesLinear
 from eagle.surrogate.bootstrap import Bootstrap
 from eagle.surrogate.boundary import Boundary
@@ -36,21 +38,30 @@ KINDS: Final[dict[str, type]] = {
 }
 """All that a file may name."""
 
+DEEPEST = 20
+"""So many parts within parts: far more than any surrogate has."""
+
 
 def to_dict(part: Any) -> Any:
     """A part as {its name: its settings}; numbers, words and None as they are."""
     if is_dataclass(part) and not isinstance(part, type):
         settings = {f.name: to_dict(getattr(part, f.name)) for f in fields(part) if f.init}
         return {type(part).__name__: settings}
-    return list(part) if isinstance(part, tuple) else part
+    if isinstance(part, tuple):
+        return [to_dict(one) for one in part]
+    return part.item() if isinstance(part, np.generic) else part
 
 
-def from_dict(data: Any) -> Any:
-    """What `to_dict` wrote."""
+def from_dict(data: Any, depth: int = 0) -> Any:
+    """What `to_dict` wrote. What else comes is a KeyError, a TypeError or a ValueError."""
+    if depth > DEEPEST:
+        raise ValueError("no surrogate has so many parts within parts")
     if isinstance(data, Mapping):
         ((name, settings),) = data.items()
-        return KINDS[name](**{key: from_dict(value) for key, value in settings.items()})
-    return tuple(map(from_dict, data)) if isinstance(data, list) else data
+        if not isinstance(settings, Mapping):
+            raise TypeError(f"the settings of {name} are no mapping")
+        return KINDS[name](**{key: from_dict(v, depth + 1) for key, v in settings.items()})
+    return tuple(from_dict(v, depth + 1) for v in data) if isinstance(data, list) else data
 
 
 def read(data: Any) -> Surrogate:

@@ -1,0 +1,345 @@
+"""GLIME has no reference that runs: its laws by enumeration, by frequencies, and against LIME."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import eagle
+from eagle import methods
+from eagle.design.iid import Independent
+from eagle.design.tilted import Absorbed, Gauss, Laplace, Tilted, Uniform
+from eagle.kernel import Exponential, Unit
+from eagle.space.background import NORMAL, STEPS, Background
+from eagle.space.read import frame
+from eagle.space.tabular import Table, TableSpace
+from eagle.surrogate.ridge import Ridge
+from eagle.types import Array, InputError, Points
+
+SHARES = ([0.7, 0.2, 0.1], [0.1, 0.4, 0.5], [0.25, 0.5, 0.25], [0.05, 0.05, 0.9])
+
+
+def space(row: tuple[int, ...] = (0, 0, 0, 0), n: int = 4000) -> TableSpace:
+    """Four columns of three levels, so common as SHARES say."""
+    columns = [np.repeat([0, 1, 2], np.rint(np.array(s) * n).astype(int)) for s in SHARES]
+    data = frame(np.column_stack(columns).astype(float))
+    background = Background.of(data, categories=[0, 1, 2, 3])
+    return Table(background, background.adopt(np.array([row], dtype=float))).space(0)
+
+
+def rates(at: TableSpace) -> Array:
+    """How often each feature of the space's own law matches, over all of its equal steps."""
+    steps = np.repeat(np.arange(STEPS, dtype=np.uint16)[:, None], 4, axis=1)
+    return np.asarray(at.features(steps).mean(axis=0))
+
+
+def absorbed(q: Array, width: float) -> Array:
+    """The law of matches when the kernel is in the drawing."""
+    leave = np.exp(-1 / (2 * width**2))
+    return np.asarray(q / (q + (1 - q) * leave))
+
+
+def plan(at: Any, design: Any, kernel: Any, n: int, seed: int = 0) -> Points:
+    (points,) = design.plan([at], kernel, n, np.random.Generator(np.random.PCG64(seed)))
+    return np.asarray(points)
+
+
+# -- the law of tables --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("width", [0.3, 0.75, 1.5, None])
+def test_matches_are_drawn_as_the_kernel_weighs_them(width: float | None) -> None:
+    at, n = space(), 60_000
+    q = rates(at)
+    assert len(set(q.tolist())) == 4  # unequal rates
+    assert np.allclose(q, [s[0] for s in SHARES], atol=1 / 32)
+    features = at.features(plan(at, Tilted(), Exponential(width), n)[1:])
+    p = absorbed(q, width or 0.75 * np.sqrt(4))
+    error = np.sqrt(p * (1 - p) / n)
+    assert (np.abs(features.mean(axis=0) - p) < 4 * error).all()
+    apart = np.corrcoef(features.T) - np.eye(4)  # features stay independent
+    assert np.abs(apart).max() < 4.5 / np.sqrt(n)
+
+
+def test_what_leaves_keeps_its_own_frequencies() -> None:
+    at, n = space(), 60_000
+    kernel = Exponential(0.5)
+    points = plan(at, Tilted(), kernel, n)[1:]
+    values, features = at.values(points), at.features(points)
+    own = at.values(at.draw(n, np.random.Generator(np.random.PCG64(1))))
+    for j, shares in enumerate(SHARES):
+        left = values[features[:, j] == 0, j]
+        observed = np.array([(left == level).sum() for level in (1, 2)])
+        assert observed.sum() == len(left)  # a match has the row's own level
+        expected = len(left) * np.array(shares[1:]) / sum(shares[1:])
+        assert (np.abs(observed - expected) < 4 * np.sqrt(expected) + len(left) / STEPS).all()
+        # And as the space itself draws: two samples of one law.
+        other = own[own[:, j] != 0, j]
+        table = [observed, [(other == level).sum() for level in (1, 2)]]
+        assert stats.chi2_contingency(table).pvalue > 1e-3
+
+
+def test_the_row_itself_comes_first_and_plans_are_nested() -> None:
+    at = space((1, 2, 0, 1))
+    long, short = (plan(at, Tilted(), Exponential(), n) for n in (50, 20))
+    assert np.array_equal(long[0], at.origin)
+    assert np.array_equal(long[:20], short)
+    assert plan(at, Tilted(), Unit(), 30).shape == (30, 4)
+
+
+def test_only_a_kernel_that_is_a_product_can_be_absorbed() -> None:
+    with pytest.raises(InputError, match="exponential kernel of the Euclidean distance"):
+        plan(space(), Tilted(), methods.COSINE, 10)
+
+
+# -- one estimate by three roads ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("width", [0.4, 1.0, None])
+@pytest.mark.parametrize("alpha", [1e-3, 0.1, 1.0])
+def test_the_three_populations_have_one_ridge(width: float | None, alpha: float) -> None:
+    """All 2⁴ masks with their probabilities: LIME's own law and kernel; the absorbed law whose
+    rows weigh π̄; and the absorbed law whose rows weigh 1, under a ridge of α/π̄."""
+    at, kernel = space(), Exponential(width)
+    masks = np.array(list(product([1.0, 0.0], repeat=4)))
+    q = rates(at)
+    tilt = Absorbed().tilt(at, kernel)
+    match = at.features(np.repeat(np.arange(STEPS, dtype=np.uint16)[:, None], 4, axis=1))
+    p = (tilt * match).sum(axis=0) / tilt.sum(axis=0)
+    assert np.allclose(p, absorbed(q, width or 0.75 * np.sqrt(4)), rtol=1e-12)
+
+    def chance(rate: Array) -> Array:
+        return np.asarray(np.prod(np.where(masks == 1, rate, 1 - rate), axis=1))
+
+    y = np.sin(masks @ [1.0, -2.0, 3.0, 0.5]) + masks[:, 0] * masks[:, 2]
+    weight = kernel(masks, np.ones(4))
+    mean = Tilted(mass=True).weight(at, kernel, masks)
+    assert np.ptp(mean) == 0
+    assert np.isclose(mean[0], chance(q) @ weight, rtol=1e-12)
+    assert np.allclose(chance(q) * weight, chance(p) * mean, rtol=1e-12)
+    lime = Ridge(alpha).fit(masks, y, chance(q) * weight)
+    with_mass = Ridge(alpha).fit(masks, y, chance(p) * mean)
+    without = Ridge(alpha / mean[0]).fit(masks, y, chance(p))
+    for other in (with_mass, without):
+        assert np.allclose(other.scores, lime.scores, rtol=1e-10)
+        assert np.isclose(other.intercept, lime.intercept, rtol=1e-10)
+        assert np.isclose(other.r2, lime.r2, rtol=1e-10)
+    # GLIME keeps α as it is, which shrinks less than LIME does:
+    glime = Ridge(alpha).fit(masks, y, chance(p))
+    assert Tilted().weight(at, kernel, masks).tolist() == [1.0] * 16
+    assert (glime.scores @ glime.scores) > lime.scores @ lime.scores
+
+
+# -- what it converges to -----------------------------------------------------------------------
+
+
+def numbers(n: int = 400, d: int = 4) -> Array:
+    return np.random.default_rng(3).normal(size=(n, d)) * [1.0, 2.0, 0.5, 3.0][:d] + 1
+
+
+def bent(X: Array) -> Array:
+    return np.tanh(X[:, 0]) * X[:, 1] + np.exp(-(X[:, 2] ** 2)) + np.sin(X[:, 3])
+
+
+@pytest.mark.parametrize("view", ["binned", "continuous"])
+def test_with_limes_ridge_it_converges_to_lime(view: Any) -> None:
+    data, found, errors = numbers(), [], []
+    for method in (methods.LIME, methods.GLIME_LIME):
+        again = methods.Bootstrapped(replace(method, kernel=Exponential(1.0)), 15)
+        e = eagle.Explainer(bent, data, method=again, budget=20_000, view=view).explain(data[[7]])
+        assert e.posterior is not None
+        found.append(e.scores)
+        errors.append(e.posterior.std)
+    apart = np.abs(found[0] - found[1]) / np.hypot(*errors)
+    assert apart.max() < 4
+    assert np.hypot(*errors).max() < 0.04 * np.abs(found[0]).max()  # which says something
+
+
+def test_it_is_there_sooner() -> None:
+    """At a narrow kernel most of LIME's rows count for nothing, and none of GLIME's does."""
+    data, kernel = numbers(), Exponential(0.4)
+    lime = replace(methods.LIME, kernel=kernel)
+    glime = replace(methods.GLIME_LIME, kernel=kernel)
+
+    def scores(method: Any, seed: int, budget: int) -> Array:
+        ex = eagle.Explainer(bent, data, method=method, budget=budget, random_state=seed)
+        return ex.explain(data[[7]]).scores
+
+    # The limit that both have: a ridge of 1 on 500 rows is one of 60 on 30,000.
+    limit = scores(replace(glime, surrogate=Ridge(60.0)), 99, 30_000)
+    error = [
+        np.mean([((scores(method, seed, 500) - limit) ** 2).sum() for seed in range(20)])
+        for method in (lime, glime)
+    ]
+    assert error[1] < 0.5 * error[0]
+
+
+# -- other laws of offsets ----------------------------------------------------------------------
+
+
+def offsets(law: Any, n: int = 40_000, d: int = 3) -> Array:
+    data = frame(numbers(200, d))
+    background = Background.of(data)
+    at = Table(background, background.adopt(numbers(200, d)[[4]]), binned=False).space(0)
+    return at.features(plan(at, Tilted(law), Exponential(), n)[1:])
+
+
+@pytest.mark.parametrize("sigma", [0.1, 0.3, 0.5])
+@pytest.mark.parametrize(
+    ("law", "theirs"),
+    [
+        (Gauss, stats.norm),
+        (Laplace, stats.laplace),
+        (Uniform, lambda scale: stats.uniform(-scale, 2 * scale)),
+    ],
+)
+def test_offsets_have_the_moments_of_their_law(law: Any, theirs: Any, sigma: float) -> None:
+    found, n = offsets(law(sigma)), 40_000
+    edge = np.abs(NORMAL).max()
+    exact = theirs(scale=sigma)
+    # As far as the steps go: beyond 3.1 standard deviations there are none. So a Laplace of
+    # scale 1, or a Gaussian of 2, would have a fifth less spread than its name says.
+    x = np.linspace(-edge, edge, 200_001)
+    density = exact.pdf(x) / exact.pdf(x).sum()
+    for power in (2, 4):
+        moment = density @ x**power
+        error = np.sqrt((density @ x ** (2 * power) - moment**2) / n)
+        assert np.allclose((found**power).mean(axis=0), moment, atol=4 * error + 0.02 * moment)
+    assert np.allclose(found.mean(axis=0), 0, atol=4 * sigma * np.sqrt(2 / n) + 0.004)
+    if law is Uniform:
+        assert np.abs(found).max() <= sigma
+    if law is Gauss:
+        assert np.allclose(found.std(axis=0), sigma, rtol=0.02)
+        assert np.abs(np.corrcoef(found.T) - np.eye(3)).max() < 4.5 / np.sqrt(n)
+
+
+@pytest.mark.parametrize(
+    "method", [methods.GLIME_GAUSS, methods.GLIME_LAPLACE, methods.GLIME_UNIFORM]
+)
+def test_slopes_of_a_line_are_recovered(method: Any) -> None:
+    data = numbers()
+    slopes = np.array([2.0, -1.0, 0.5, 3.0])
+    ex = eagle.Explainer(
+        lambda X: X @ slopes - 4, data, method=replace(method, surrogate=Ridge(1e-9)),
+        view="continuous",
+    )  # fmt: skip
+    e = ex.explain(data[[2]])
+    assert np.allclose(e.scores, slopes * data.std(axis=0), rtol=1e-9)
+    assert np.isclose(e.local_prediction, e.prediction, rtol=1e-9)
+    assert (e.evidence.weight == 1).all()
+    shrunk = eagle.Explainer(
+        lambda X: X @ slopes - 4, data, method=method, view="continuous"
+    ).explain(data[[2]])
+    assert np.allclose(shrunk.scores, e.scores, rtol=0.1)  # the ridge of 1 on 500 rows
+
+
+def test_a_gradient_is_what_small_gaussian_steps_see() -> None:
+    """E[∇f] over N(0, σ²): the slope of a regression on Gaussian offsets, by Stein's lemma."""
+    data, sigma = numbers(), 0.3
+    ex = eagle.Explainer(
+        bent, data, view="continuous", budget=20_000,
+        method=replace(methods.GLIME_GAUSS, design=Tilted(Gauss(sigma)), surrogate=Ridge(1e-6)),
+    )  # fmt: skip
+    scale = data.std(axis=0)
+    rng, h = np.random.default_rng(0), 1e-4
+    at = data[2] + sigma * scale * rng.normal(size=(200_000, 4))
+    slopes = [np.mean(bent(at + h * unit) - bent(at - h * unit)) / (2 * h) for unit in np.eye(4)]
+    assert np.allclose(ex.explain(data[[2]]).scores, slopes * scale, atol=0.03)
+
+
+def test_laws_of_offsets_are_for_offsets() -> None:
+    with pytest.raises(InputError, match="view='continuous'"):
+        eagle.Explainer(bent, numbers(), method=methods.GLIME_GAUSS)
+    for sigma in (0.0, -1.0, np.inf, np.nan):
+        with pytest.raises(InputError, match="scale of offsets must be a positive number"):
+            offsets(Gauss(sigma))
+
+
+# -- the law of masks ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Masks:
+    """Parts that are kept (0) or off (1), as many at a time as `counts` says."""
+
+    counts: Array
+    masks: bool = True
+    steps: int = 2
+
+    @property
+    def law(self) -> Any:
+        return self.counts.tobytes()
+
+    @property
+    def origin(self) -> Points:
+        return np.zeros(len(self.counts) - 1, dtype=np.uint16)
+
+    def draw(self, n: int, rng: np.random.Generator) -> Points:
+        d = len(self.counts) - 1
+        kept = rng.choice(d + 1, size=n, p=self.counts)
+        rank = rng.permuted(np.tile(np.arange(d), (n, 1)), axis=1)
+        return (rank >= kept[:, None]).astype(np.uint16)
+
+    def features(self, points: Points, out: Array | None = None) -> Array:
+        return 1.0 - points
+
+    def distinct(self, points: Points) -> Any:
+        _, first, often = np.unique(points, axis=0, return_index=True, return_counts=True)
+        order = np.argsort(first)
+        return first[order], often[order]
+
+
+D = 6
+COUNTS = {
+    "picture": stats.binom.pmf(np.arange(D + 1), D, 0.5),
+    "text": np.array([1.0] * D + [0.0]) / D,  # from 1 to all words are deleted
+}
+
+
+@pytest.mark.parametrize("counts", COUNTS.values(), ids=COUNTS)
+@pytest.mark.parametrize("kernel", [methods.COSINE, Exponential(0.6), Unit()])
+def test_masks_follow_the_enumerated_law(counts: Array, kernel: Any) -> None:
+    at, n = Masks(counts), 40_000
+    every = np.array(list(product([0, 1], repeat=D)), dtype=np.uint16)
+    kept = (every == 0).sum(axis=1)
+    base = counts[kept] / stats.binom.pmf(kept, D, 0.5) / 2**D  # by symmetry within a count
+    assert np.isclose(base.sum(), 1)
+    tilted = base * kernel(at.features(every), np.ones(D))
+    points = plan(at, Tilted(), kernel, n)[1:]
+    place = points.astype(int) @ (2 ** np.arange(D)[::-1])
+    observed = np.bincount(place, minlength=2**D)
+    expected = (n - 1) * tilted / tilted.sum()
+    assert observed[expected == 0].sum() == 0
+    rare = expected < 5  # lumped together, as a chi-square wants it
+    pairs = [(observed[~rare], expected[~rare]), ([observed[rare].sum()], [expected[rare].sum()])]
+    seen, law = (np.concatenate(part) for part in zip(*pairs, strict=True))
+    seen, law = seen[law > 0], law[law > 0]
+    assert stats.chisquare(seen, law).pvalue > 1e-3
+    mean = Tilted(mass=True).weight(at, kernel, at.features(points))
+    assert np.allclose(mean, tilted.sum(), rtol=1e-12)
+    assert (Tilted().weight(at, kernel, at.features(points)) == 1).all()
+
+
+def test_on_masks_it_converges_to_lime() -> None:
+    """The whole of a method on masks: planned, weighed and fitted by its parts."""
+    pull = np.array([1.0, -2.0, 0.5, 0.0, 3.0, -1.0])
+    found = []
+    for method in (methods.LIME, methods.GLIME_LIME):
+        at = Masks(COUNTS["picture"])
+        kernel = method.kernel_in(at)
+        assert kernel == methods.COSINE
+        many = []
+        for seed in range(8):
+            points = plan(at, method.design, kernel, 4000, seed)
+            z = at.features(points)
+            y = np.tanh(z @ pull) + z[:, 0] * z[:, 1]
+            many.append(Ridge().fit(z, y, method.weight(at, z)).scores)
+        found.append(np.array(many))
+    error = np.hypot(*(f.std(axis=0, ddof=1) / np.sqrt(8) for f in found))
+    assert (np.abs(found[0].mean(axis=0) - found[1].mean(axis=0)) < 5 * error).all()
+    assert isinstance(methods.LIME.design, Independent)
