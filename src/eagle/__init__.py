@@ -7,6 +7,7 @@ explanation = explainer.explain(x)
 from typing import Any
 
 from eagle import methods, theory
+from eagle.comparison import Comparison, compare
 from eagle.explain import Method
 from eagle.explainer import Explainer
 from eagle.explanation import Explanation
@@ -20,6 +21,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Background",
+    "Comparison",
     "EagleError",
     "Explainer",
     "Explanation",
@@ -30,6 +32,7 @@ __all__ = [
     "Plan",
     "ReplyError",
     "Texts",
+    "compare",
     "methods",
     "plot",
     "theory",

@@ -19,11 +19,16 @@ import numpy as np
 
 import eagle
 from eagle import Explainer, Explanation, Method, Plan, methods
+from eagle.foreign import Foreign
 from eagle.models import onnx
 from eagle.progress import Progress
 from eagle.types import EagleError, InputError, MissingExtraError
 
-METHODS: Final[dict[str, Method]] = {"eagle": methods.EAGLE, "eagle-paper": methods.EAGLE_PAPER}
+METHODS: Final[dict[str, Method | Foreign]] = {
+    name.lower().replace("_", "-"): value
+    for name, value in vars(methods).items()
+    if isinstance(value, Method | Foreign)
+}
 FORMATS: Final = ("table", "json", "parquet", "png")
 PICKLES: Final = (".joblib", ".pkl", ".pickle")
 OPTIONAL: Final = {
@@ -301,6 +306,39 @@ def plan(arguments: Namespace) -> int:
     return 0
 
 
+def compare(arguments: Namespace) -> int:
+    form = format_of(arguments)
+    if form == "json":
+        raise InputError("a comparison is given as a table, parquet or png")
+    model = read_model(arguments.model, arguments.trust)
+    data = read_data(arguments)
+    x = one_row(data, arguments.row)
+    arguments.method = "eagle"
+    found = eagle.compare(
+        [METHODS[name] for name in arguments.methods], explainer(model, data, arguments), x,
+        arguments.runs, k=arguments.top, equal=not arguments.own_budgets,
+        converged=arguments.converged, progress=not arguments.quiet,
+    )  # fmt: skip
+    out: Path | None = arguments.out
+    if form == "parquet":
+        table = found.to_frame()
+        table["value"] = table["value"].map(str)
+        table.to_parquet(out, index=False)
+    elif form == "png":
+        from matplotlib import pyplot as plt
+
+        from eagle import plot
+
+        figure: Any = plot.methods(found)[0].figure
+        figure.savefig(out, dpi=200, format="png")
+        plt.close(figure)
+    else:
+        say(str(found), out)
+    if out is not None and not arguments.quiet:
+        print(f"wrote {out.absolute()}", file=sys.stderr)
+    return 0
+
+
 def fit(arguments: Namespace) -> int:
     form = format_of(arguments)
     made = Plan.load(there(arguments.plan))
@@ -400,7 +438,28 @@ def parser() -> ArgumentParser:
     rows.add_argument("--rows", type=Path, metavar="FILE", help="explain the rows of another file")
     rows.add_argument("--all", action="store_true", help="explain all rows of the data")
     p.add_argument("--trust", action="store_true", help="load a pickle, which runs code from it")
+    method_option(p)
     result_options(p)
+
+    p = command(
+        compare, "explain one row by several methods, several times each",
+        "eagle compare model.onnx --data train.csv --drop label --row 3 --methods eagle lime",
+    )  # fmt: skip
+    add = space_options(p).add_argument
+    add("model", type=Path, metavar="MODEL", help=".onnx, or .joblib or .pkl to trust")
+    add("--row", type=int, metavar="N", required=True, help="the row of the data, from 0")
+    add("--methods", nargs="+", choices=METHODS, metavar="METHOD",
+        default=["eagle", "lime", "glime", "baylime", "bayeslime"],
+        help=f"some of: {', '.join(METHODS)}")  # fmt: skip
+    add("--runs", type=int, default=5, metavar="N", help="runs of each (default: 5)")
+    add("--top", type=int, default=5, metavar="K", help="features that count (default: 5)")
+    add("--own-budgets", action="store_true", help="each method's own budget, not one for all")
+    add("--converged", type=int, metavar="N",
+        help="also the agreement with LIME's explanation from N further rows")  # fmt: skip
+    add("--trust", action="store_true", help="load a pickle, which runs code from it")
+    add("--format", choices=("table", "parquet", "png"), help="default: as --out ends, else table")
+    add("--out", type=Path, metavar="PATH", help="file to write")
+    add("--quiet", action="store_true", help="no progress and no notes")
 
     p = command(
         plan, "write the rows that a model elsewhere should answer",
@@ -409,6 +468,7 @@ def parser() -> ArgumentParser:
     space_options(p).add_argument("--row", type=int, metavar="N", required=True,
                                   help="the row of the data to explain, from 0")  # fmt: skip
     p.add_argument("--out", type=Path, metavar="ROWS", required=True, help="rows to be answered")
+    method_option(p)
     p.add_argument("--plan", type=Path, metavar="PLAN", help="the plan (default: ROWS.plan.json)")
     p.add_argument("--quiet", action="store_true", help="say nothing")
 
@@ -429,7 +489,7 @@ def parser() -> ArgumentParser:
 
 
 def space_options(p: ArgumentParser) -> ArgumentParser:
-    """What the perturbations are, for `explain` and `plan`."""
+    """What the perturbations are, for `explain`, `compare` and `plan`."""
     add = p.add_argument
     several: dict[str, Any] = {"nargs": "+", "action": "extend", "default": []}
     add("--data", type=Path, metavar="FILE", required=True,
@@ -439,12 +499,17 @@ def space_options(p: ArgumentParser) -> ArgumentParser:
     add("--freeze", metavar="COL", help="columns never to be moved", **several)
     add("--view", choices=("binned", "continuous"), help="binned (default): keeping the value's "
         "bin; continuous: moving by a standard deviation")  # fmt: skip
-    add("--budget", type=int, default=500, metavar="N", help="most rows to ask (default: 500)")
+    add("--budget", type=int, metavar="N",
+        help="most rows to ask (default: the method's own, mostly 500)")  # fmt: skip
     add("--seed", type=int, default=0, metavar="N", help="decides all chance (default: 0)")
-    add("--method", choices=METHODS, default="eagle", help="default: eagle")
     add("--task", choices=("classification", "regression"), help="if the model does not say it")
     add("--outputs", nargs="+", metavar="NAME", help="names of the classes or targets, in order")
     return p
+
+
+def method_option(p: ArgumentParser) -> None:
+    p.add_argument("--method", choices=METHODS, default="eagle", metavar="METHOD",
+                   help=f"default: eagle; one of: {', '.join(METHODS)}")  # fmt: skip
 
 
 def result_options(p: ArgumentParser) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, TypeAlias, final
@@ -74,8 +75,6 @@ class Explainer:
     ) -> None:
         if view not in (None, "binned", "continuous"):
             raise InputError(f"a view is 'binned' or 'continuous', not {view!r}")
-        if not isinstance(method, Method | Foreign):
-            raise InputError(f"a method is a value such as eagle.methods.EAGLE, not {method!r}")
         self._box = box(model, task, outputs)
         self._model = model
         self._seen: tuple[str, tuple[Any, ...]] | None = None
@@ -100,7 +99,7 @@ class Explainer:
             if scales is not None and not isinstance(scales, Mapping):
                 raise InputError("with data, scales are given by column name, in a dictionary")
             table = fitted_on(model, frame(data, names))
-            self._data = table if Need.ROWS in method.needs else None
+            self._data = table
             self.background = Background.of(
                 table, categories=categories, freeze=freeze, bounds=bounds, scales=scales,
             )  # fmt: skip
@@ -117,17 +116,40 @@ class Explainer:
         if self.background is not None and view is None and not self.background.rows:
             view = "continuous"
         self.view: View = view or "binned"
-        self.method = method
         self.batch_rows = whole_number(batch_rows, "batch_rows", 1)
         if random_state is None:
             random_state = int(np.random.SeedSequence().generate_state(1)[0])
-        self.seed = whole_number(random_state, "random_state", 0)
+        self._take(method, budget, random_state)
+
+    def _take(self, method: Method | Foreign, budget: int | None, seed: int) -> None:
+        """Explain by this method from now on. One that cannot work here is refused."""
+        if not isinstance(method, Method | Foreign):
+            raise InputError(f"a method is a value such as eagle.methods.EAGLE, not {method!r}")
+        self.method = method
+        self.seed = whole_number(seed, "random_state", 0)
         self._refuse()
-        most = method.budget if budget is None else budget
-        self.budget = whole_number(most, "budget", 1)
+        self.budget = whole_number(method.budget if budget is None else budget, "budget", 1)
         self._planner = (
             Planner(method, self.budget, self.seed) if isinstance(method, Method) else None
         )
+
+    def using(
+        self,
+        method: Method | Foreign,
+        *,
+        budget: int | None = None,
+        random_state: int | None = None,
+    ) -> Explainer:
+        """An explainer of the same model and data by another method, or with another seed."""
+        other = object.__new__(Explainer)
+        other.__dict__.update(self.__dict__)
+        other._take(method, budget, self.seed if random_state is None else random_state)
+        return other
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the rows of the data, unless the method needs them."""
+        needed = Need.ROWS in self.method.needs
+        return self.__dict__ if needed else {**self.__dict__, "_data": None}
 
     def _refuse(self) -> None:
         """A method that cannot work here is refused now, before anything is asked."""
@@ -296,7 +318,9 @@ class Explainer:
 
     def _seen_from(self, table: Table) -> Instances:
         """The instances themselves, or, if the method needs these, among the background's rows."""
-        return table if self._data is None else Neighbours(table, self._data, self._clusters)
+        if Need.ROWS not in self.method.needs or self._data is None:
+            return table
+        return Neighbours(table, self._data, self._clusters)
 
     def _around_each(self, X: Any) -> list[_Group]:
         """Without data each row is its own background."""
@@ -367,9 +391,12 @@ class Explainer:
 
         most = min(self.batch_rows, max(1, CALL_BYTES // getattr(table, "row_bytes", 1)))
         for asked in ask(self._planner, table, self._box.ask, most, aim):
+            began = time.perf_counter()
             bill = Bill(len(asked.answers), asked.calls, asked.model_seconds, asked.own_seconds)
             plan = self._plan(table, asked.i, asked.prepared)
             explanation = plan.explain(asked.answers, target, bill)
+            own = bill.own_seconds + time.perf_counter() - began
+            explanation = replace(explanation, bill=replace(bill, own_seconds=own))
             self._seen = explanation.task, explanation.outputs
             yield group.places[asked.i], explanation
 

@@ -16,10 +16,15 @@ class Progress:
     def __init__(self, what: str, total: int, *, silent: bool = False) -> None:
         self._what, self._total, self._silent = what, total, silent
         self._began = self._said = time.monotonic()
-        self._open = False
+        self._open, self._done = False, 0
+
+    def step(self) -> None:
+        """One more step is finished."""
+        self.at(self._done + 1)
 
     def at(self, done: int) -> None:
         """`done` steps are finished."""
+        self._done = done
         now = time.monotonic()
         spent = now - self._began
         if self._silent or spent < PATIENCE or (now - self._said < 1 and done < self._total):

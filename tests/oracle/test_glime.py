@@ -285,6 +285,9 @@ class Masks:
         rank = rng.permuted(np.tile(np.arange(d), (n, 1)), axis=1)
         return (rank >= kept[:, None]).astype(np.uint16)
 
+    def pools(self, count: int, n: int, rng: np.random.Generator) -> Points:
+        return np.stack([self.draw(n, rng) for _ in range(count)])
+
     def features(self, points: Points, out: Array | None = None) -> Array:
         return 1.0 - points
 

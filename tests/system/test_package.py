@@ -24,8 +24,9 @@ def python(code: str, *flags: str) -> str:
 
 def test_public_names() -> None:
     assert sorted(eagle.__all__) == [
-        "Background", "EagleError", "Explainer", "Explanation", "Images", "InputError", "Method",
-        "ModelError", "Plan", "ReplyError", "Texts", "methods", "plot", "theory",
+        "Background", "Comparison", "EagleError", "Explainer", "Explanation", "Images",
+        "InputError", "Method", "ModelError", "Plan", "ReplyError", "Texts",
+        "compare", "methods", "plot", "theory",
     ]  # fmt: skip
     assert all(hasattr(eagle, name) for name in eagle.__all__)
     assert not hasattr(eagle, "nonsense")

@@ -11,6 +11,9 @@ import numpy as np
 from eagle.kernel import Exponential, Unit, euclidean
 from eagle.types import Array, InputError, Kernel, Need, Points, Space
 
+WIDEST = 1.0
+"""Offsets wider than the space's own would be cut off where its steps end."""
+
 
 class Tilt(Protocol):
     """Another law of the same steps: how likely each is, beside the space's own law."""
@@ -145,8 +148,11 @@ def every_step(space: Space) -> tuple[Array, Array]:
 
 def _offsets(space: Space, sigma: float, law: Callable[[Array], Array]) -> Array:
     """A law of offsets over that of the space, which is normal; matches keep theirs."""
-    if not (np.isfinite(sigma) and sigma > 0):
-        raise InputError(f"the scale of offsets must be a positive number, not {sigma!r}")
+    if not 0 < sigma <= WIDEST:
+        raise InputError(
+            f"the scale of offsets must be above 0 and at most {WIDEST:g}, since steps end at "
+            f"three standard deviations: not {sigma!r}"
+        )
     features, anchor = every_step(space)
     moves = anchor == 0  # an instance matches itself, and is at no offset from itself
     out = np.ones_like(features)

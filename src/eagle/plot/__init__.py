@@ -6,5 +6,6 @@ The one place that needs matplotlib, and only when something is drawn.
 from eagle.plot.bars import attribution
 from eagle.plot.dots import comparison
 from eagle.plot.lines import convergence
+from eagle.plot.panels import methods
 
-__all__ = ["attribution", "comparison", "convergence"]
+__all__ = ["attribution", "comparison", "convergence", "methods"]

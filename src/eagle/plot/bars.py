@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from eagle.explainer import whole_number
 from eagle.explanation import LEVEL, Explanation
-from eagle.plot.page import WIDTH, lined, meaning, one, page, pale, tall, unsure, whiskers
-from eagle.render import DOWN, UP
+from eagle.plot.page import WIDTH, lined, meaning, one, page, pale, sides, tall, unsure, whiskers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,9 +17,9 @@ def attribution(
 ) -> Axes:
     """The scores as bars, the strongest on top, each with its credible interval.
 
-    Blue pushes the answer up, vermillion down. A bar is pale and hatched where the interval
-    contains zero: there not even the sign is sure. `most` features are drawn, the others
-    counted. What the explanation warns of stands below.
+    Blue pushes the answer up, vermillion down, and grey has no sign. A bar is pale and hatched
+    where the interval contains zero: there not even the sign is sure. `most` features are drawn,
+    the others counted. What the explanation warns of stands below.
     """
     e = one(explanation, "attribution")
     order = e.order()[: whole_number(most, "most", 1)]
@@ -28,7 +27,7 @@ def attribution(
     unclear = unsure(interval)
     labels, more = lined(e.conditions[j] for j in order), len(e.names) - len(order)
     p = page(ax, WIDTH, tall(labels, 0.27, more), "attribution")
-    colours = [UP if score > 0 else DOWN for score in scores]
+    colours = sides(e, scores)
     bars = p.ax.barh(
         range(len(order)), scores, height=0.64, edgecolor=colours, linewidth=0.8,
         color=[pale(c) if u else c for c, u in zip(colours, unclear, strict=True)],

@@ -34,6 +34,9 @@ COLOURS: Final = (UP, DOWN, "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 """Okabe and Ito's palette without its yellow, which white paper swallows; the style's own ink,
 black on white, is the seventh."""
 
+GREY: Final = "#777777"
+"""For scores without a sign."""
+
 NARROW: Final = 20
 """No line is folded to fewer characters, however small the axes."""
 
@@ -183,6 +186,11 @@ def one(explanation: Any, what: str) -> Explanation:
 def unsure(interval: Array) -> list[bool]:
     """Which of the intervals, shape (n, 2), contain zero; one that is not known, NaN, does not."""
     return [bool(low <= 0 <= high) for low, high in interval]
+
+
+def sides(e: Explanation, scores: Array) -> list[str]:
+    """A colour for each score: which way it pushes, if it says so."""
+    return [(UP if score > 0 else DOWN) if e.signed else GREY for score in scores]
 
 
 def pale(colour: str) -> tuple[float, float, float, float]:

@@ -49,6 +49,8 @@ class Evidence:
             raise InputError(
                 f"a prior mean is a number, or one for each feature in a tuple, not {self.mean!r}"
             )
+        if mean.ndim:  # a value must be hashable
+            object.__setattr__(self, "mean", tuple(mean.tolist()))
         if not isinstance(self.most, int) or self.most < 1 or not self.tolerance >= 0:
             raise InputError(
                 "the search for the largest evidence takes at least 1 step, and its tolerance is "

@@ -1,0 +1,287 @@
+"""Several methods on one prediction, each run several times: one table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+
+from eagle import methods as every
+from eagle.explain import Method
+from eagle.explainer import Explainer, whole_number
+from eagle.explanation import LEVEL, Explanation, Target
+from eagle.foreign import Foreign
+from eagle.metrics.stability import agreement, chance, jaccard
+from eagle.progress import Progress
+from eagle.render import number, short
+from eagle.types import InputError, MissingExtraError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+CONSOLE = 110
+"""Tables wider than this are printed in parts."""
+
+SHOWN = 12
+"""At most this many features are printed."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """One method on one prediction: its runs, which differ in their seeds alone."""
+
+    runs: tuple[Explanation, ...]
+    k: int
+    converged: Explanation | None = None
+
+    @property
+    def first(self) -> Explanation:
+        return self.runs[0]
+
+    @property
+    def method(self) -> str:
+        return self.first.method
+
+    @property
+    def rows(self) -> float:
+        """How many rows the model saw, a run."""
+        return float(np.mean([e.bill.rows for e in self.runs]))
+
+    @property
+    def calls(self) -> float:
+        return float(np.mean([e.bill.calls for e in self.runs]))
+
+    @property
+    def seconds(self) -> float:
+        """The middle run's seconds, in the model and outside."""
+        return float(np.median([e.bill.model_seconds + e.bill.own_seconds for e in self.runs]))
+
+    @property
+    def stability(self) -> float:
+        """The mean overlap of the k strongest features between runs; NaN for a single run."""
+        return jaccard(self.runs, self.k) if len(self.runs) > 1 else float("nan")
+
+    @property
+    def agreement(self) -> float:
+        """Their overlap with the converged explanation's; NaN without one."""
+        if self.converged is None:
+            return float("nan")
+        return agreement(self.runs, self.converged, self.k)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Several methods on one prediction. `converged` is LIME's explanation from many rows."""
+
+    methods: tuple[Compared, ...]
+    k: int
+    converged: Explanation | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.methods[0].first.names
+
+    @property
+    def chance(self) -> float:
+        """The stability that features drawn at random would have."""
+        return chance(len(self.names), self.k)
+
+    def summary(self) -> pd.DataFrame:
+        """One row a method: what it cost, and how stable it is."""
+        return _pandas().DataFrame(
+            {
+                "method": [m.method for m in self.methods],
+                "rows": [m.rows for m in self.methods],
+                "calls": [m.calls for m in self.methods],
+                "seconds": [m.seconds for m in self.methods],
+                "stability": [m.stability for m in self.methods],
+                "chance": self.chance,
+                "agreement": [m.agreement for m in self.methods],
+                "signed": [m.first.signed for m in self.methods],
+            }
+        )
+
+    def to_frame(self, level: float = LEVEL) -> pd.DataFrame:
+        """A tidy table: one row a method, run and feature."""
+        pd = _pandas()
+        frames = []
+        for m in self.methods:
+            for run, e in enumerate(m.runs):
+                frame = e.to_frame(level)
+                frame.insert(0, "run", run)
+                frame.insert(0, "method", m.method)
+                frames.append(frame)
+        return pd.concat(frames, ignore_index=True)
+
+    def order(self) -> list[int]:
+        """Features by the sum of their shares of each method's largest score."""
+        share = np.zeros(len(self.names))
+        for m in self.methods:
+            size = np.abs(m.first.scores)
+            share += size / (size.max() or 1.0)
+        return [int(j) for j in np.argsort(-share, kind="stable")]
+
+    def __repr__(self) -> str:
+        runs = len(self.methods[0].runs)
+        return f"<Comparison of {len(self.methods)} methods, {runs} run{'s' if runs > 1 else ''}>"
+
+    def __str__(self) -> str:
+        tables = [self._costs(), *_blocks(self._scores())]
+        shown = [line for table in tables for line in (*_lines(table), "")]
+        return "\n".join([self.title, "", *shown, *self.notes])
+
+    def _repr_html_(self) -> str:
+        parts = [f"<p><b>{escape(self.title)}</b></p>"]
+        parts += [_html(self._costs()), _html(self._scores())]
+        parts += [f"<p>{escape(note)}</p>" for note in self.notes]
+        return f"<div>{''.join(parts)}</div>"
+
+    @property
+    def title(self) -> str:
+        return short(self.methods[0].first.title, 200)
+
+    @property
+    def notes(self) -> list[str]:
+        """What one must know to read the tables."""
+        runs = len(self.methods[0].runs)
+        seeds = f" over {runs} runs with seeds of their own" if runs > 1 else ""
+        out = [
+            f"Stability: mean overlap of the {self.k} strongest features{seeds}; features drawn "
+            f"at random would have {self.chance:.2f}."
+        ]
+        if self.converged is None:
+            out.append("Stable is not right: converged=20000 adds the agreement with LIME's "
+                       "explanation from that many rows.")  # fmt: skip
+        else:
+            out.append(f"Agreement: the same overlap with LIME's explanation from "
+                       f"{self.converged.bill.rows} rows.")  # fmt: skip
+        unsigned = [m.method for m in self.methods if not m.first.signed]
+        if unsigned:
+            out.append(f"Without sign, only how much a feature matters: {', '.join(unsigned)}.")
+        out.append("Scores of the first run, ± half the 95% interval where there is one; units "
+                   "differ between methods.")  # fmt: skip
+        return out
+
+    def _costs(self) -> list[list[str]]:
+        head = ["method", "rows", "calls", "seconds", "stability", "chance"]
+        head += [] if self.converged is None else ["agreement"]
+        rows = [head]
+        for m in self.methods:
+            row = [m.method, f"{m.rows:.0f}", f"{m.calls:.0f}", f"{m.seconds:.3f}"]
+            row += ["" if np.isnan(m.stability) else f"{m.stability:.2f}", f"{self.chance:.2f}"]
+            rows.append(row + ([] if self.converged is None else [f"{m.agreement:.2f}"]))
+        return rows
+
+    def _scores(self) -> list[list[str]]:
+        order = self.order()
+        rows = [["feature", *[short(m.method, 22) for m in self.methods]]]
+        for j in order[:SHOWN]:
+            rows.append([short(self.names[j], 30), *[_cell(m.first, j) for m in self.methods]])
+        if len(order) > SHOWN:
+            rows.append([f"… and {len(order) - SHOWN} more", *[""] * len(self.methods)])
+        return rows
+
+
+def compare(
+    methods: Iterable[Method | Foreign],
+    explainer: Explainer,
+    x: Any,
+    runs: int = 5,
+    *,
+    k: int = 5,
+    equal: bool = True,
+    converged: int | None = None,
+    target: Target = None,
+    progress: bool = True,
+) -> Comparison:
+    """Explain x by several methods, each `runs` times with seeds of its own.
+
+    Each may ask as many rows as the explainer would; with `equal=False`, as many as the method's
+    own budget. `converged` adds how far each agrees with LIME's explanation from so many further
+    rows. A method that cannot work there is refused before anything is asked.
+    """
+    found = list(methods)
+    if not found:
+        raise InputError("there are no methods to compare: give some of eagle.methods")
+    runs, k = whole_number(runs, "runs", 1), whole_number(k, "k", 1)
+    ready = [_runs(explainer, method, runs, equal) for method in found]
+    rows = None if converged is None else whole_number(converged, "converged", 1)
+    reference = None if rows is None else explainer.using(every.LIME, budget=rows)
+    line = Progress("explained", runs * len(found) + (reference is not None), silent=not progress)
+    try:
+        target, truth = _truth(reference, x, target, line)
+        done = []
+        for several in ready:
+            explanations = []
+            for one in several:
+                explanations.append(one.explain(x, target))
+                target = explanations[-1].target  # what the first one explains, all explain
+                line.step()
+            done.append(Compared(tuple(explanations), k, truth))
+    finally:
+        line.close()
+    return Comparison(tuple(done), k, truth)
+
+
+def _truth(
+    reference: Explainer | None, x: Any, target: Target, line: Progress
+) -> tuple[Target, Explanation | None]:
+    if reference is None:
+        return target, None
+    truth = reference.explain(x, target)
+    line.step()
+    return truth.target, truth
+
+
+def _runs(
+    explainer: Explainer, method: Method | Foreign, runs: int, equal: bool
+) -> list[Explainer]:
+    budget = explainer.budget if equal else None
+    seeds = [explainer.seed + run for run in range(runs)]
+    return [explainer.using(method, budget=budget, random_state=seed) for seed in seeds]
+
+
+def _cell(e: Explanation, j: int) -> str:
+    low, high = e.shown()[j]
+    half = "" if np.isnan(low) else f" ± {(high - low) / 2:.2g}"
+    return f"{number(float(e.scores[j]))}{half}"
+
+
+def _lines(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Columns side by side: the first to the left, numbers to the right."""
+    wide = [max(len(row[c]) for row in rows) for c in range(len(rows[0]))]
+    out = []
+    for row in rows:
+        cells = [text.rjust(w) for text, w in zip(row, wide, strict=True)]
+        out.append("  ".join([row[0].ljust(wide[0]), *cells[1:]]).rstrip())
+    return out
+
+
+def _blocks(rows: Sequence[Sequence[str]]) -> list[list[list[str]]]:
+    """A wide table as several that fit a console, each with the first column."""
+    wide = [2 + max(len(row[c]) for row in rows) for c in range(len(rows[0]))]
+    blocks: list[list[int]] = [[]]
+    for c in range(1, len(wide)):
+        if blocks[-1] and wide[0] + sum(wide[b] for b in blocks[-1]) + wide[c] > CONSOLE:
+            blocks.append([])
+        blocks[-1].append(c)
+    return [[[row[0], *[row[c] for c in block]] for row in rows] for block in blocks]
+
+
+def _html(rows: Sequence[Sequence[str]]) -> str:
+    head, *body = [[escape(cell) for cell in row] for row in rows]
+    lines = "".join(f"<tr><td>{'</td><td>'.join(row)}</td></tr>" for row in body)
+    return f"<table><tr><th>{'</th><th>'.join(head)}</th></tr>{lines}</table>"
+
+
+def _pandas() -> Any:
+    try:
+        import pandas as pd
+    except ImportError:
+        raise MissingExtraError("a table of the comparison", "pandas", "frames") from None
+    return pd

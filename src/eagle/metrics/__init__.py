@@ -1,0 +1,1 @@
+"""Figures about explanations: pure functions, each beside what chance would give."""

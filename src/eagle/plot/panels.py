@@ -1,0 +1,104 @@
+"""Several methods on one prediction, a panel each: their units differ, their order need not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eagle.comparison import Compared, Comparison
+from eagle.explainer import whole_number
+from eagle.explanation import LEVEL
+from eagle.plot.page import LITERAL, SOFT, lined, pale, per_cent, sides, unsure
+from eagle.render import short
+from eagle.types import InputError, MissingExtraError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+ACROSS = 5
+"""Panels in a row."""
+
+
+def methods(comparison: Comparison, *, level: float = LEVEL, most: int = 10) -> NDArray[np.object_]:
+    """A panel for each method: its scores as bars, with intervals where it has them.
+
+    Dots are the scores of all runs: where they scatter, the method is not stable. A bar is pale
+    where its interval contains zero. Below each name stand its stability over runs and the rows
+    asked. The axes are returned, one for each method.
+    """
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError:
+        raise MissingExtraError("methods", "matplotlib", "plot") from None
+    if not isinstance(comparison, Comparison):
+        raise InputError(f"methods draws a Comparison, not {short(repr(comparison), 80)}")
+    order = comparison.order()[: whole_number(most, "most", 1)]
+    count = len(comparison.methods)
+    wide, high = min(count, ACROSS), -(-count // ACROSS)
+    tall = 0.27 * len(order) + 1.1
+    labels = lined(comparison.names[j] for j in order)
+    figure, axes = plt.subplots(
+        high, wide, sharey=True, squeeze=False, layout="constrained",
+        figsize=(1.6 + 1.75 * wide, tall * high + 0.7),
+    )  # fmt: skip
+    drawn = axes.ravel()[:count]
+    for ax, compared in zip(drawn, comparison.methods, strict=True):
+        _panel(ax, compared, order, level)
+    for ax in axes.ravel()[count:]:
+        ax.set_visible(False)
+    for ax in axes[:, 0]:
+        ax.set_yticks(range(len(order)), labels, **LITERAL)
+        ax.set_ylim(len(order) - 0.5, -0.5)
+    figure.suptitle(
+        comparison.title, x=0.01, ha="left", fontsize="medium", weight="bold", **LITERAL
+    )
+    figure.supxlabel(_note(comparison, level), x=0.01, ha="left", fontsize="small", alpha=SOFT)
+    return np.asarray(drawn)
+
+
+def _panel(ax: Axes, compared: Compared, order: list[int], level: float) -> None:
+    e = compared.first
+    scores, interval = e.scores[order], e.shown(level)[order]
+    rows, ink = np.arange(len(order)), ax.yaxis.label.get_color()
+    colours = sides(e, scores)
+    filled = [pale(c) if u else c for c, u in zip(colours, unsure(interval), strict=True)]
+    ax.barh(rows, scores, height=0.62, color=filled, edgecolor=colours, linewidth=0.6)
+    if e.posterior is not None:
+        reach = np.maximum(np.abs(interval.T - scores), 0.0)
+        ax.errorbar(scores, rows, xerr=reach, fmt="none", ecolor=ink, elinewidth=1.0, capsize=1.8)
+    if len(compared.runs) > 1:
+        every: Any = np.array([run.scores[order] for run in compared.runs])
+        ax.plot(every.T, rows, ".", color=ink, markersize=3, alpha=0.55)
+    ax.axvline(0, color=ink, linewidth=0.7)
+    ax.spines[["left", "top", "right"]].set_visible(False)
+    ax.tick_params(axis="y", length=0)
+    ax.tick_params(axis="x", labelsize="x-small")
+    ax.locator_params(axis="x", nbins=3)
+    ax.set_title(short(compared.method, 26), loc="left", fontsize="small", pad=26, **LITERAL)
+    ax.annotate(
+        _facts(compared), (0, 1), xytext=(0, 3), xycoords="axes fraction",
+        textcoords="offset points", fontsize="x-small", alpha=SOFT,
+    )  # fmt: skip
+
+
+def _facts(compared: Compared) -> str:
+    known = [f"{compared.rows:.0f} rows"]
+    if not np.isnan(compared.stability):
+        known.append(f"stable {compared.stability:.2f}")
+    if not np.isnan(compared.agreement):
+        known.append(f"agrees {compared.agreement:.2f}")
+    return f"{known[0]}\n{', '.join(known[1:])}"
+
+
+def _note(comparison: Comparison, level: float) -> str:
+    dots = "Dots: scores of all runs. " if len(comparison.methods[0].runs) > 1 else ""
+    right = "" if comparison.converged is None else (
+        f"; agrees: the same with LIME's from {comparison.converged.bill.rows} rows"
+    )  # fmt: skip
+    return (
+        f"{dots}Whiskers: {per_cent(level)} intervals, where a method has them.\n"
+        f"Stable: overlap of the {comparison.k} strongest features between runs "
+        f"(chance {comparison.chance:.2f}){right}. Each panel has its own units."
+    )
