@@ -11,12 +11,24 @@ from eagle.surrogate.bootstrap import Bootstrap
 from eagle.surrogate.evidence import Evidence
 from eagle.surrogate.fit import Surrogate
 from eagle.surrogate.information import Prior
+from eagle.surrogate.process import Process
 from eagle.surrogate.ridge import Ridge
 from eagle.surrogate.select import Auto, Forward, Highest, LassoPath
 
 KINDS: Final[dict[str, type]] = {
     kind.__name__: kind
-    for kind in (BayesLinear, Prior, Ridge, Auto, Forward, Highest, LassoPath, Evidence, Bootstrap)
+    for kind in (
+        BayesLinear,
+        Prior,
+        Ridge,
+        Auto,
+        Forward,
+        Highest,
+        LassoPath,
+        Evidence,
+        Bootstrap,
+        Process,
+    )
 }
 """All that a file may name."""
 
