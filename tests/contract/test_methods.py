@@ -12,7 +12,7 @@ import pytest
 from scipy import sparse
 
 import eagle
-from catalogue import BUDGET, CASES, CERTAIN, METHODS, PENALISED, Case, supports
+from catalogue import CASES, CERTAIN, METHODS, PENALISED, Case, budget_of, supports
 from eagle.explain import Method
 from eagle.space.read import frame
 from eagle.surrogate.bayes import BayesLinear
@@ -40,7 +40,7 @@ class Recorder:
 
 
 def explainer(case: Case, method: Method, model: Any = None, **options: Any) -> eagle.Explainer:
-    settings = {"method": method, "budget": BUDGET, **case.options, **options}
+    settings = {"method": method, "budget": budget_of(method), **case.options, **options}
     return eagle.Explainer(case.model if model is None else model, case.data, **settings)
 
 
@@ -81,7 +81,7 @@ def test_the_budget_is_kept_the_bill_is_true_and_the_instance_comes_first(
     e = explainer(case, method, model).explain(case.row(3))
     asked = model.asked[0]
     rows = sum(part.shape[0] for part in model.asked)
-    assert rows == e.bill.rows == len(e.evidence.answers) <= BUDGET
+    assert rows == e.bill.rows == len(e.evidence.answers) <= budget_of(method)
     assert e.bill.calls == len(model.asked)
     if method.planned:
         assert e.bill.calls == 1
@@ -92,7 +92,7 @@ def test_the_budget_is_kept_the_bill_is_true_and_the_instance_comes_first(
 
 def test_no_row_is_asked_twice(case: Case, method: Method) -> None:
     model = Recorder(case.model)
-    explainer(case, method, model, budget=3 * BUDGET).explain(case.row(3))
+    explainer(case, method, model, budget=3 * budget_of(method)).explain(case.row(3))
     tables = [
         part
         if isinstance(part, pd.DataFrame)
@@ -127,7 +127,7 @@ def test_the_seed_decides_everything(case: Case, method: Method) -> None:
 
 
 def test_alone_or_in_company(case: Case, method: Method) -> None:
-    ex = explainer(case, method, batch_rows=3 * BUDGET)
+    ex = explainer(case, method, batch_rows=3 * budget_of(method))
     rows = case.data.iloc[:8] if hasattr(case.data, "iloc") else case.data[:8]
     together = ex.explain_many(rows, progress=False)
     assert len(together) == 8
@@ -165,14 +165,14 @@ def test_plan_then_fit_is_explain(case: Case, method: Method) -> None:
         return
     ex = explainer(case, method)
     plan = ex.plan(case.row(3))
-    assert plan.rows <= BUDGET
+    assert plan.rows <= budget_of(method)
     assert content(plan.fit(case.model(plan.inputs))) == content(ex.explain(case.row(3)))
 
 
 def test_what_is_given_is_never_changed(case: Case, method: Method) -> None:
     data, row = copy.deepcopy(case.data), case.row(3)
     kept = copy.deepcopy(row)
-    ex = eagle.Explainer(case.model, data, method=method, budget=BUDGET, **case.options)
+    ex = eagle.Explainer(case.model, data, method=method, budget=budget_of(method), **case.options)
     ex.explain(row)
     assert same(data, case.data)
     assert same(row, kept)
