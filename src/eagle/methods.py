@@ -14,15 +14,17 @@ from eagle.design.focus import IDENTITY, Focus, ToGo
 from eagle.design.greedy import Greedy
 from eagle.design.iid import Independent
 from eagle.design.tilted import Gauss, Laplace, Tilted, Uniform
+from eagle.design.unravel import Acquisition, Unravel, fur
 from eagle.explain import Method
 from eagle.foreign import Foreign
-from eagle.kernel import Exponential, Shapley, cosine
+from eagle.kernel import Exponential, Shapley, Unit, cosine
 from eagle.surrogate.bayes import BayesLinear
 from eagle.surrogate.bootstrap import Bootstrap
 from eagle.surrogate.boundary import Boundary
 from eagle.surrogate.evidence import Evidence
 from eagle.surrogate.information import Prior
 from eagle.surrogate.logistic import Logistic
+from eagle.surrogate.process import Importance, Process
 from eagle.surrogate.ridge import Ridge
 from eagle.surrogate.select import Auto, LassoPath, Selection
 from eagle.surrogate.tree import Tree
@@ -207,3 +209,27 @@ SHAP_KERNEL: Final = Foreign("Kernel SHAP", KernelShap())
 
 SHAP_PERMUTATION: Final = Foreign("Permutation SHAP", PermutationShap())
 """`shap`'s own PermutationExplainer, beside ten rows of the background."""
+UNRAVEL: Final = Method("UnRAvEL", Unravel(), Unit(), Process(), budget=100)
+"""Row by row where a Gaussian process is unsure and the instance near; a score is 1/length.
+
+Scores have no sign and no interval. The reference takes the norm of all candidates together, so
+that locality does not tell them apart; here each has its own. It also ranks features by lengths
+that nothing has tuned where the answers are flat; here such scores are 0. It climbs on from the
+best candidates, which by the formula ends near the line on which all features move together;
+here the best of a pool is asked.
+"""
+
+UNRAVEL_RELEVANCE: Final = Method(
+    "UnRAvEL (relevance)", Unravel(), Unit(), Process("relevance"), budget=100
+)
+"""UnRAvEL scored by how far predictions move with a feature, not by length alone.
+
+The reference divides variances by standard deviations here.
+"""
+
+
+def unravel(acquisition: Acquisition = fur, importance: Importance = "lengthscale") -> Method:
+    """UnRAvEL that asks by another acquisition, such as `eagle.design.unravel.ei`."""
+    how = ", ".join([acquisition.__name__] + ["relevance"] * (importance == "relevance"))
+    parts = Unravel(acquisition), Process(importance)
+    return replace(UNRAVEL, name=f"UnRAvEL ({how})", design=parts[0], surrogate=parts[1])

@@ -12,7 +12,7 @@ import pytest
 from scipy import sparse
 
 import eagle
-from catalogue import BUDGET, CASES, CERTAIN, METHODS, PENALISED, Case, supports
+from catalogue import CASES, CERTAIN, METHODS, PENALISED, Case, budget_of, supports
 from eagle.explain import Method
 from eagle.space.read import frame
 from eagle.surrogate.bayes import BayesLinear
@@ -40,7 +40,7 @@ class Recorder:
 
 
 def explainer(case: Case, method: Method, model: Any = None, **options: Any) -> eagle.Explainer:
-    settings = {"method": method, "budget": BUDGET, **case.options, **options}
+    settings = {"method": method, "budget": budget_of(method), **case.options, **options}
     return eagle.Explainer(case.model if model is None else model, case.data, **settings)
 
 
@@ -95,7 +95,7 @@ def test_the_budget_is_kept_the_bill_is_true_and_the_instance_comes_first(
     e = explainer(case, method, model).explain(case.row(3))
     asked = model.asked[0]
     rows = sum(count(part) for part in model.asked)
-    assert rows == e.bill.rows == len(e.evidence.answers) <= BUDGET
+    assert rows == e.bill.rows == len(e.evidence.answers) <= budget_of(method)
     assert e.bill.calls == len(model.asked)
     if method.planned:
         assert e.bill.calls == 1
@@ -109,7 +109,7 @@ def test_the_budget_is_kept_the_bill_is_true_and_the_instance_comes_first(
 
 def test_no_row_is_asked_twice(case: Case, method: Method) -> None:
     model = Recorder(case.model)
-    explainer(case, method, model, budget=3 * BUDGET).explain(case.row(3))
+    explainer(case, method, model, budget=3 * budget_of(method)).explain(case.row(3))
     assert not pd.concat([flat(part) for part in model.asked]).duplicated().any()
 
 
@@ -142,7 +142,7 @@ def test_the_seed_decides_everything(case: Case, method: Method) -> None:
 
 
 def test_alone_or_in_company(case: Case, method: Method) -> None:
-    ex = explainer(case, method, batch_rows=3 * BUDGET)
+    ex = explainer(case, method, batch_rows=3 * budget_of(method))
     every = case.data if case.things is None else case.things
     rows = every.iloc[:8] if hasattr(every, "iloc") else every[:8]
     together = ex.explain_many(rows, progress=False)
@@ -181,7 +181,7 @@ def test_plan_then_fit_is_explain(case: Case, method: Method) -> None:
         return
     ex = explainer(case, method)
     plan = ex.plan(case.row(3))
-    assert plan.rows <= BUDGET
+    assert plan.rows <= budget_of(method)
     assert content(plan.fit(case.model(plan.inputs))) == content(ex.explain(case.row(3)))
 
 
@@ -192,7 +192,7 @@ def test_what_is_given_is_never_changed(case: Case, method: Method) -> None:
         explainer(case, method).explain(row)
         assert np.array_equal(row, kept)
         return
-    ex = eagle.Explainer(case.model, data, method=method, budget=BUDGET, **case.options)
+    ex = eagle.Explainer(case.model, data, method=method, budget=budget_of(method), **case.options)
     ex.explain(row)
     assert same(data, case.data)
     assert same(row, kept)

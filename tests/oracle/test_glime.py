@@ -256,7 +256,7 @@ def test_laws_of_offsets_are_for_offsets() -> None:
     with pytest.raises(InputError, match="view='continuous'"):
         eagle.Explainer(bent, numbers(), method=methods.GLIME_GAUSS)
     for sigma in (0.0, -1.0, np.inf, np.nan):
-        with pytest.raises(InputError, match="scale of offsets must be a positive number"):
+        with pytest.raises(InputError, match="scale of offsets must be above 0"):
             offsets(Gauss(sigma))
 
 

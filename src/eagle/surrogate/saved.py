@@ -15,6 +15,7 @@ from eagle.surrogate.evidence import Evidence
 from eagle.surrogate.fit import Surrogate
 from eagle.surrogate.information import Prior
 from eagle.surrogate.logistic import Logistic
+from eagle.surrogate.process import Process
 from eagle.surrogate.ridge import Ridge
 from eagle.surrogate.select import Auto, Forward, Highest, LassoPath
 from eagle.surrogate.tree import Tree
@@ -34,6 +35,7 @@ KINDS: Final[dict[str, type]] = {
         Boundary,
         Logistic,
         Tree,
+        Process,
     )
 }
 """All that a file may name."""

@@ -1,0 +1,230 @@
+"""The Gaussian process of UnRAvEL and where it asks: each number by a second road."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import optimize, stats
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
+
+import eagle
+from eagle.design import unravel
+from eagle.design.unravel import Belief, Unravel, within
+from eagle.kernel import Unit
+from eagle.space.read import frame
+from eagle.space.tabular import Table
+from eagle.surrogate import gaussian
+from eagle.surrogate.descent import descend
+from eagle.surrogate.gaussian import Covariance, Regression, Scaled, tuned
+from eagle.surrogate.process import Process, relevance
+from eagle.types import InputError, Seen
+
+LENGTHS = np.array([0.7, 1.3, 2.0, 5.0])
+
+
+def sample(seed: int, n: int = 90) -> tuple[Any, Any]:
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(n, 4)) if seed % 2 else (rng.random((n, 4)) < 0.5).astype(float)
+    y = np.sin(x[:, 0]) + x[:, 1] * x[:, 2] + 0.1 * rng.normal(size=n)
+    return x, y - y.mean()
+
+
+def process(seed: int) -> Regression:
+    x, y = sample(seed)
+    return Regression.on(Covariance(1.7, LENGTHS, 0.4, 0.05), x, y)
+
+
+def sklearns(x: Any, y: Any) -> GaussianProcessRegressor:
+    kernel = 1.7 * RBF(LENGTHS) + ConstantKernel(0.4) + WhiteKernel(0.05)
+    return GaussianProcessRegressor(kernel, optimizer=None, alpha=0.0).fit(x, y)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_likelihood_mean_and_variance_are_scikit_learns(seed: int) -> None:
+    x, y = sample(seed)
+    mine, other = process(seed), sklearns(x, y)
+    assert np.isclose(mine.likelihood, other.log_marginal_likelihood_value_, rtol=1e-8)
+    there = np.random.default_rng(9).normal(size=(300, 4))
+    mean, variance = mine.predict(there)
+    expected, std = other.predict(there, return_std=True)
+    assert np.allclose(mean, expected, atol=1e-8)
+    assert np.allclose(variance + 0.05, std**2, atol=1e-8)  # scikit-learn's has the noise in it
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_the_gradient_by_finite_differences(seed: int) -> None:
+    mine = process(seed)
+
+    def value(logs: Any) -> float:
+        return Regression.on(Covariance.of_logs(logs), mine.features, mine.y).likelihood
+
+    numeric = optimize.approx_fprime(mine.covariance.logs, value, 1e-6)
+    assert np.allclose(mine.gradient(), numeric, rtol=1e-4, atol=1e-3)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 5])
+def test_tuning_finds_what_scipys_optimiser_finds(seed: int) -> None:
+    x, y = sample(seed)
+    y = Scaled.of(y).values
+    found = tuned(x, y, 1, 200)
+    logs = Covariance.start(4).logs
+    bounds = np.log([gaussian.VARIANCE, *[gaussian.LENGTH] * 4, gaussian.BIAS, gaussian.NOISE])
+
+    def loss(at: Any) -> Any:
+        one = Regression.on(Covariance.of_logs(at), x, y)
+        return -one.likelihood, -one.gradient()
+
+    other = optimize.minimize(loss, logs, jac=True, bounds=bounds)
+    assert found.likelihood >= -other.fun - 1e-3
+
+
+def test_the_way_down_stops_at_bounds() -> None:
+    def bowl(x: Any) -> Any:
+        if x[0] < -0.5:
+            return math.inf, np.zeros(3)
+        scale = np.array([1.0, 10.0, 100.0])
+        return float(scale @ (x - [0.3, 2.0, -3.0]) ** 2), 2 * scale * (x - [0.3, 2.0, -3.0])
+
+    place, value = descend(bowl, np.zeros(3), np.full(3, -1.0), np.full(3, 1.0), 100)
+    assert np.allclose(place, [0.3, 1.0, -1.0], atol=1e-6)
+    assert np.isclose(value, 10.0 + 400.0)
+
+
+def test_relevance_by_the_divergence_of_two_normal_laws() -> None:
+    mine = process(3)
+    other, x = sklearns(mine.features, mine.y), mine.features
+    delta, grid = 0.5, np.linspace(-12, 12, 4001)
+    expected = np.zeros(4)
+    for j in range(4):
+        for i in range(len(x)):
+            for sign in (-1, 1):
+                there = x[i].copy()
+                there[j] += sign * delta
+                (m, n), (s, t) = other.predict(np.array([x[i], there]), return_std=True)
+                p, q = stats.norm(m, s), stats.norm(n, t)
+                kl = np.trapezoid(p.pdf(grid) * (p.logpdf(grid) - q.logpdf(grid)), grid)
+                expected[j] += math.sqrt(2 * max(kl, 0)) / delta / (2 * len(x))
+    assert np.allclose(relevance(mine, delta), expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize("importance", ["lengthscale", "relevance"])
+def test_the_features_that_matter_come_first(importance: Any) -> None:
+    x = np.random.default_rng(4).uniform(-1, 1, size=(80, 5))
+    x = np.column_stack([x, np.ones(80)])
+    y = np.sin(3 * x[:, 1]) + x[:, 3] ** 2
+    fit = Process(importance).fit(x, y, np.ones(80))
+    assert set(np.argsort(-fit.scores)[:2]) == {1, 3}
+    assert fit.scores.max() == 1
+    assert np.sort(fit.scores)[-2] > 5 * np.sort(fit.scores)[-3]
+    assert fit.scores[5] == 0  # it never moved
+    assert fit.r2 > 0.99
+    assert np.isclose(fit.local, y[0], atol=0.05)
+    assert not fit.signed
+    assert math.isnan(fit.intercept)
+    up = Process(importance).fit(x, y + 1000.0, np.ones(80))
+    assert np.allclose(up.scores, fit.scores, atol=1e-9)
+    assert np.isclose(up.local - fit.local, 1000)
+    swap = [3, 1, 0, 2, 4, 5]
+    swapped = Process(importance).fit(x[:, swap], y, np.ones(80))
+    assert np.allclose(swapped.scores, fit.scores[swap], atol=1e-4)
+
+
+def test_flat_answers_say_nothing() -> None:
+    x, _ = sample(1)
+    fit = Process().fit(x, np.full(len(x), 3.0), np.ones(len(x)))
+    assert not fit.scores.any()
+    assert fit.local == 3
+    assert math.isnan(fit.r2)
+    assert not Process().fit(np.ones((9, 2)), np.arange(9.0), np.ones(9)).scores.any()
+
+
+def space(view: str) -> Any:
+    X = np.random.default_rng(5).normal(size=(100, 3)) * [1, 5, 0.1]
+    return Table(eagle.Background.of(X), frame(X[:1]), binned=view == "binned").space(0)
+
+
+def seen(place: Any, n: int) -> Seen:
+    points = place.draw(n, np.random.default_rng(6))
+    points[0] = place.origin
+    features = place.features(points)
+    return Seen(points, features, np.ones(n), np.sin(features[:, 0]) + features[:, 1])
+
+
+@pytest.mark.parametrize("view", ["binned", "continuous"])
+def test_fur_by_its_formula(view: str) -> None:
+    place = space(view)
+    known = seen(place, 12)
+    (pick,) = Unravel(pool=40).ask(known, place, Unit(), 5, np.random.default_rng(8))
+    rng = np.random.default_rng(8)
+    pool = within(place, 1.0, place.draw(40, rng))
+    tremble = rng.standard_normal() / math.log(13)
+    y = (known.y - known.y.mean()) / known.y.std()
+    gp = tuned(known.features, y, 1, 30)
+    scores = []
+    for point in pool:
+        at = place.features(point[None])
+        distance = math.sqrt(sum((v - o - tremble) ** 2 for v, o in zip(
+            at[0], place.features(place.origin[None])[0], strict=True)))  # fmt: skip
+        known_already = len(place.distinct(np.vstack([known.points, point]))[0]) == 12
+        deviation = math.sqrt(gp.predict(at)[1][0])
+        scores.append(-math.inf if known_already else deviation - distance)
+    assert np.array_equal(pick, pool[int(np.argmax(scores))])
+
+
+def test_offsets_stay_in_the_box_and_matches_keep_their_law() -> None:
+    draw = np.random.default_rng(1)
+    place = space("continuous")
+    points = within(place, 0.5, place.draw(4000, draw))
+    offsets = place.features(points)
+    assert np.abs(offsets).max() <= 0.5
+    cut = stats.truncnorm(-0.5, 0.5)
+    assert all(stats.kstest(column, cut.cdf).pvalue > 1e-4 for column in offsets.T)
+    place = space("binned")
+    points = place.draw(50, draw)
+    assert np.array_equal(within(place, 0.5, points), points)
+
+
+def test_acquisitions_by_simulation() -> None:
+    mean, std = np.array([0.3, -0.5, 1.0]), np.array([1.0, 0.2, 0.7])
+    belief = Belief(mean, std, np.array([1.0, 2.0, 0.0]), -0.4)
+    draws = mean + std * np.random.default_rng(2).normal(size=(400_000, 3))
+    gain = np.maximum(-0.4 - unravel.MARGIN - draws, 0)
+    assert np.allclose(unravel.ei(belief), gain.mean(axis=0), atol=2e-3)
+    assert np.allclose(unravel.mpi(belief), (gain > 0).mean(axis=0), atol=3e-3)
+    assert np.allclose(unravel.fur(belief), [0.0, -1.8, 0.7])
+    assert np.array_equal(unravel.ur(belief), std)
+    assert np.allclose(unravel.ucb(belief), mean + 2 * std)
+    assert np.allclose(unravel.lcb(belief), -(mean - 2 * std))
+
+
+@pytest.mark.parametrize("name", ["fur", "ur", "ucb", "lcb", "mpi", "ei"])
+def test_asking_is_a_function_of_what_was_seen(name: str) -> None:
+    design = Unravel(getattr(unravel, name), pool=60, batch=4)
+    place = space("continuous")
+    known = seen(place, 9)
+    one, two = (design.ask(known, place, Unit(), 3, np.random.default_rng(3)) for _ in "ab")
+    assert np.array_equal(one, two)
+    assert one.shape == (3, 3)  # no more than are left
+    assert len(place.distinct(np.concatenate([known.points, one]))[0]) == 12
+    assert eagle.methods.unravel(design.acquisition).name == f"UnRAvEL ({name})"
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Process("size"),  # type: ignore[arg-type]
+        lambda: Process(delta=0.0),
+        lambda: Process(restarts=0),
+        lambda: Process(most=0),
+        lambda: Unravel(interval=-1.0),
+        lambda: Unravel(pool=0),
+        lambda: Unravel(batch=5, pool=4),
+    ],
+)
+def test_what_makes_no_sense_is_refused(make: Any) -> None:
+    with pytest.raises(InputError):
+        make()
