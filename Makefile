@@ -18,6 +18,7 @@ test: $(VENV)/.dev
 bench: $(VENV)/.dev
 	@$(BIN)/python -m pip install --quiet --editable '.[bench]'
 	$(BIN)/python -m benchmarks.speed
+	$(BIN)/python -m benchmarks.methods
 
 $(BIN)/python:
 	@echo "Setting up $(VENV): once, and it takes a minute or two"

@@ -26,10 +26,10 @@ class KernelShap:
 
     def __call__(self, question: Question) -> Told:
         rows = evenly(question.data, self.background)
-        # The package asks for the background, and for the instance, before any coalition.
+        # The package asks for the background, and we for the instance, before any coalition.
         coalitions = (question.left - len(rows) - 1) // len(rows)
         if coalitions < 2:
-            raise _too_small("Kernel SHAP", 3 * len(rows) + 2, question)
+            raise _too_small("Kernel SHAP", 3 * len(rows) + 1, question)
         with seeded(question.seed):
             explainer = _shap("Kernel SHAP").KernelExplainer(question.model, rows)
             scores = explainer.shap_values(
@@ -53,8 +53,8 @@ class PermutationShap:
     def __call__(self, question: Question) -> Told:
         rows, d = evenly(question.data, self.background), len(question.x)
         walk = 2 * d + 1
-        # Beside the walks, the base is asked once more.
-        evaluations = (question.left - len(rows)) // len(rows)
+        # Beside the walks, the base is asked once more, and the instance by us.
+        evaluations = (question.left - len(rows) - 1) // len(rows)
         if evaluations < walk:
             raise _too_small("Permutation SHAP", (walk + 1) * len(rows) + 1, question)
         shap = _shap("Permutation SHAP")

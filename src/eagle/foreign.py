@@ -47,7 +47,9 @@ class Question:
     """One row and its background as numbers, and a model of such numbers that keeps the bill.
 
     Categories are codes, in `categories` by column; the target is one output, or one minus
-    another. Every row the model sees is counted, and none beyond the budget is asked.
+    another; None until the first answers have shown the predicted class. The instance goes along
+    with the first call, and is not asked again. Every row the model sees is counted, and none
+    beyond the budget is asked.
     """
 
     instances: Neighbours
@@ -92,6 +94,13 @@ class Question:
     def answers(self, values: Array) -> Array:
         """All outputs for rows of numbers, shape (n, outputs)."""
         values = np.atleast_2d(np.asarray(values, dtype=np.float64))
+        if not self.replies:
+            return self._asked(np.concatenate([self.x[None], values]))[1:]
+        if np.array_equal(values, self.x[None], equal_nan=True):
+            return self.replies[0][:1]
+        return self._asked(values)
+
+    def _asked(self, values: Array) -> Array:
         if len(values) > self.left:
             raise InputError(
                 f"a budget of {self.budget} rows is not enough: {len(values)} more are wanted "
@@ -112,19 +121,18 @@ class Question:
     def model(self, values: Array) -> Array:
         """The number to be explained, for rows of numbers, shape (n,)."""
         answers = self.answers(values)
-        _, outputs = self.box.understood(self.replies[0])
+        task, outputs = self.box.understood(self.replies[0])
+        self.target = aimed_at(self.target, self.replies[0], task, outputs)
         return answers_of(answers, outputs, self.target)
 
 
 def explain(method: Foreign, question: Question) -> Explanation:
-    """The explanation that another package gives, in our form. The instance is asked first."""
+    """The explanation that another package gives, in our form; the first row is the instance."""
     began = time.perf_counter()
-    first = question.answers(question.x)
-    task, outputs = question.box.understood(first)
-    question.target = aimed_at(question.target, first, task, outputs)
     told = method.run(question)
     answers, rows = np.concatenate(question.replies), np.concatenate(question.rows)
-    prediction = float(answers_of(first, outputs, question.target)[0])
+    task, outputs = question.box.understood(question.replies[0])
+    prediction = float(answers_of(answers[:1], outputs, question.target)[0])
     own = time.perf_counter() - began - question.seconds
     i, instances = question.i, question.instances
     added = told.base + float(told.scores.sum())
