@@ -18,7 +18,7 @@ from typing import Any, Final
 import numpy as np
 
 import eagle
-from eagle import Explainer, Explanation, Method, Plan, methods
+from eagle import Explainer, Explanation, Method, Plan, demos, methods
 from eagle.foreign import Foreign
 from eagle.models import onnx
 from eagle.progress import Progress
@@ -231,16 +231,24 @@ def tidy(found: dict[int, Explanation]) -> Any:
     return pd.concat(frames, ignore_index=True)
 
 
+def drawn(e: Explanation) -> Any:
+    """The picture that suits what is explained."""
+    from eagle import plot
+    from eagle.space.subject import Passage, Picture
+
+    if isinstance(e.subject, Picture):
+        return plot.image(e)[0].figure
+    return (plot.text(e) if isinstance(e.subject, Passage) else plot.attribution(e)).figure
+
+
 def draw(found: dict[int, Explanation], out: Path, many: bool) -> None:
     """One picture, or a folder of them, one a row."""
     from matplotlib import pyplot as plt
 
-    from eagle import plot
-
     if many:
         out.mkdir(exist_ok=True)
     for row, e in found.items():
-        figure: Any = plot.attribution(e).figure
+        figure: Any = drawn(e)
         try:
             figure.savefig(out / f"row-{row}.png" if many else out, dpi=200, format="png")
         finally:
@@ -373,16 +381,8 @@ def demo(arguments: Namespace) -> int:
     form = format_of(arguments)
     package("sklearn", "the demo")
     package("pandas", "the demo")
-    from sklearn.datasets import load_breast_cancer
-    from sklearn.ensemble import RandomForestClassifier
-    from sklearn.model_selection import train_test_split
-
-    cancer = load_breast_cancer(as_frame=True)
-    train, test, labels, _ = train_test_split(cancer.data, cancer.target, random_state=0)
-    model = RandomForestClassifier(random_state=0).fit(train, labels)
-    outputs = [str(name) for name in cancer.target_names]
-    explanation = Explainer(model, train, outputs=outputs).explain(test.iloc[[0]])
-    print("A random forest has learnt to tell tumours apart. One it has not seen:\n")
+    says, explanation = demos.DEMOS[arguments.what]()
+    print(f"{says}\n")
     give({0: explanation}, "table", False, Namespace(out=None, quiet=True))
     give({0: explanation}, form, False, Namespace(out=arguments.out, quiet=True))
     print(f"\nThe same as a picture: {arguments.out.absolute()}")
@@ -481,7 +481,9 @@ def parser() -> ArgumentParser:
                    help="table: one row for each row asked, one column an output")  # fmt: skip
     result_options(p)
 
-    p = command(demo, "explain a prediction about a tumour, and draw it", "eagle demo --out me.png")
+    p = command(demo, "explain a prediction, and draw it", "eagle demo text --out me.png")
+    p.add_argument("what", nargs="?", choices=demos.DEMOS, default="table",
+                   help="a tumour (default), a written digit, or a film review")  # fmt: skip
     p.add_argument("--out", type=Path, metavar="PNG", default=Path("eagle-demo.png"),
                    help="the picture (default: eagle-demo.png)")  # fmt: skip
     command(doctor, "say what is installed, and whether it works", "eagle doctor")

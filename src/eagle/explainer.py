@@ -288,7 +288,7 @@ class Explainer:
         """The rows, those apart that need a dtype of their own (a level nobody saw, a hole among
         whole numbers): they are asked apart, so that they never change what others are asked."""
         if self._parts is not None:
-            parts: Sequence[Instances] = self._parts.groups(X, one)
+            parts: Sequence[Instances] = self._parts.groups(X, one, self.budget)
             ends = np.cumsum([len(p) for p in parts]).tolist()
             return [_Group(p, range(e - len(p), e)) for p, e in zip(parts, ends, strict=True)]
         if self.background is None:
@@ -349,6 +349,7 @@ class Explainer:
             surrogate=self.method.surrogate,
             seed=self.seed,
             box=self._box,
+            subject=table.subject(i),
         )
 
     def _each(self, groups: Sequence[_Group], target: Target) -> Iterator[Explanation]:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eagle import render
+from eagle.space.subject import Passage, Picture, Subject
 from eagle.surrogate import saved
 from eagle.surrogate.fit import Fitted, Surrogate, is_flat
 from eagle.surrogate.posterior import Bounds, Draws, Posterior, StudentT
@@ -95,6 +96,7 @@ class Explanation:
     method: str
     surrogate: Surrogate | None
     seed: int
+    subject: Subject | None = None
 
     # -- how sure ---------------------------------------------------------------------------
 
@@ -160,12 +162,12 @@ class Explanation:
     @property
     def warnings(self) -> tuple[str, ...]:
         """In words, what a reader should know before trusting the scores."""
-        found = []
+        found = [self.subject.note] if self.subject is not None and self.subject.note else []
         held = self.r2_held_out if np.isfinite(self.r2_held_out) else self.r2
         rows = len(self.evidence.answers)
         line, sure = "a line" if self.signed else "the surrogate", self.posterior is not None
         if self.surrogate is None:
-            return ()
+            return tuple(found)
         if rows < 2 * (len(self.names) + 1):
             what = (
                 "scores are unsteady" if self.posterior is None else "intervals may be too narrow"
@@ -321,6 +323,7 @@ class Explanation:
                 "weight": pack(self.evidence.weight),
                 "answers": pack(self.evidence.answers),
             },
+            "subject": subject_to_dict(self.subject),
         }
 
     @classmethod
@@ -404,7 +407,8 @@ class Explanation:
             facts.append(f"Fit: {fit}. {says}")
         if not self.signed:
             facts.append("Scores say how much a feature matters, not which way it pushes")
-        return render.Sheet(self.title, bars, level, facts, self.warnings)
+        shown = render.Shown(self.subject, self.scores, self.shown(0.9), self.signed)
+        return render.Sheet(self.title, bars, level, facts, self.warnings, shown)
 
     def __repr__(self) -> str:
         best = ", ".join(f"{self.names[j]} {self.scores[j]:+.3g}" for j in self.order()[:3])
@@ -532,6 +536,7 @@ def _read(data: Mapping[str, Any]) -> Explanation:
         method=str(data["method"]),
         surrogate=None if surrogate is None else saved.read(surrogate),
         seed=int(data["seed"]),
+        subject=read_subject(data["subject"], len(features)),
     )
     e = found.evidence
     shapes = (e.weight.shape, e.answers.shape, len(features) == d or surrogate is None)
@@ -539,6 +544,32 @@ def _read(data: Mapping[str, Any]) -> Explanation:
         raise ValueError("the arrays do not fit one another")
     found._answers(found.target)
     return found
+
+
+def subject_to_dict(subject: Subject | None) -> dict[str, Any] | None:
+    match subject:
+        case Picture(pixels, labels, note):
+            return {"pixels": pack(pixels), "labels": pack(labels), "note": note}
+        case Passage(text, spans, note):
+            return {"text": text, "spans": [list(span) for span in spans], "note": note}
+    return None
+
+
+def read_subject(data: Mapping[str, Any] | None, d: int) -> Subject | None:
+    """A picture or text of d features, as it was saved."""
+    if data is None:
+        return None
+    if "text" in data:
+        text = str(data["text"])
+        spans = tuple((int(s), int(e), int(k)) for s, e, k in data["spans"])
+        if not all(0 <= s <= e <= len(text) and 0 <= k < d for s, e, k in spans):
+            raise ValueError("the spans do not fit the text")
+        return Passage(text, spans, str(data["note"]))
+    pixels, labels = unpack(data["pixels"]), unpack(data["labels"]).astype(np.intp)
+    fits = pixels.shape == (*labels.shape, 3) and labels.ndim == 2 and labels.size
+    if pixels.dtype != np.uint8 or not fits or labels.min() < 0 or labels.max() >= d:
+        raise ValueError("the segments do not fit the picture")
+    return Picture(pixels, labels, str(data["note"]))
 
 
 def _posterior_to_dict(posterior: Posterior | None) -> dict[str, Any] | None:

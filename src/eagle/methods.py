@@ -36,8 +36,8 @@ PAPER: Final = Prior(slopes=None, intercept=None)
 COSINE: Final = Exponential(0.25, distance=cosine)
 """LIME's kernel of masks: 0.25 of the cosine distance, which for texts it writes 25 of 100."""
 
-EAGLE: Final = Method("EAGLE", Greedy(), Exponential(), BayesLinear())
-"""Greedy in the batch, a free intercept, λ = 1: the default."""
+EAGLE: Final = Method("EAGLE", Greedy(), Exponential(), BayesLinear(), COSINE)
+"""Greedy in the batch, a free intercept, λ = 1: the default. On masks, LIME's kernel of masks."""
 
 EAGLE_PAPER: Final = Method(
     "EAGLE (paper)", Greedy(prior=PAPER, frozen=True), Exponential(), BayesLinear(PAPER), COSINE

@@ -24,9 +24,12 @@ from eagle.explanation import (
     null,
     pack,
     plain_json,
+    read_subject,
+    subject_to_dict,
     unpack,
 )
 from eagle.models.box import Box
+from eagle.space.subject import Subject
 from eagle.surrogate import saved
 from eagle.surrogate.fit import Surrogate
 from eagle.types import Array, InputError
@@ -52,6 +55,7 @@ class Plan:
     surrogate: Surrogate
     seed: int
     box: Box
+    subject: Subject | None = None
     inputs: Any = field(default=None, repr=False)
 
     @property
@@ -86,6 +90,7 @@ class Plan:
             method=self.method,
             surrogate=self.surrogate,
             seed=self.seed,
+            subject=self.subject,
             **described(p.fitter.fit(y), y),
         )
 
@@ -110,6 +115,7 @@ class Plan:
             "points": pack(p.points),
             "z": pack(p.features),
             "weight": pack(p.weight),
+            "subject": subject_to_dict(self.subject),
         }
         Path(path).write_text(json.dumps(data, allow_nan=False), encoding="utf-8")
 
@@ -147,4 +153,5 @@ def _read(data: Mapping[str, Any]) -> Plan:
             None if outputs is None else tuple(outputs),
             bool(data["margin"]),
         ),
+        subject=read_subject(data["subject"], len(features)),
     )

@@ -2,20 +2,39 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from math import isnan
+from textwrap import wrap
 from typing import TYPE_CHECKING, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eagle import png
+from eagle.space.subject import Passage, Picture, Subject
+from eagle.types import Array
 
 if TYPE_CHECKING:
     from rich.console import Group
+    from rich.text import Text
 
 SHOWN = 20
 """At most this many features are shown; the others are counted in a line."""
 
 UP, DOWN = "#0072B2", "#D55E00"
 """Blue and vermillion of Okabe and Ito's palette: told apart by every kind of sight."""
+
+GREEN_RED, BLUE_ORANGE = ("#009E73", "#D55E00"), ("#0072B2", "#E69F00")
+"""For words, up and down: a green and a red, or a blue and an orange, of the same palette."""
+
+PARTS = 400
+"""So many parts of a text are shown."""
+
+WIDEST = 128
+"""Pixels of a picture's side on a page."""
 
 
 @final
@@ -43,6 +62,33 @@ class Bar:
 
 
 @final
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """A picture or text with its features' scores, shape (d,), and 90% intervals, (d, 2)."""
+
+    subject: Subject | None
+    scores: Array
+    interval: Array
+    signed: bool
+
+    @property
+    def depth(self) -> Array:
+        """How strong each feature is beside the strongest, with its sign."""
+        return self.scores / (float(np.abs(self.scores).max()) or 1.0)
+
+    @property
+    def doubt(self) -> Array:
+        """How wide each interval is beside the strongest score, up to 1; 0 where none is known."""
+        wide = np.nan_to_num(self.interval[:, 1] - self.interval[:, 0])
+        return np.minimum(wide / (float(np.abs(self.scores).max()) or 1.0), 1.0)
+
+    @property
+    def clear(self) -> NDArray[np.bool_]:
+        """Which intervals leave no doubt of the sign; where none is known, none do."""
+        return np.asarray((self.interval[:, 0] > 0) | (self.interval[:, 1] < 0))
+
+
+@final
 @dataclass(frozen=True)
 class Sheet:
     """All that a rendering shows, already in words and numbers, best feature first."""
@@ -52,6 +98,7 @@ class Sheet:
     level: float
     facts: Sequence[str]
     warnings: Sequence[str]
+    shown: Shown
 
 
 def short(text: str, width: int) -> str:
@@ -88,6 +135,8 @@ def text(sheet: Sheet) -> str:
     wide = max([len(x) for x in labels] + [7])
     head = f"{100 * sheet.level:g}% interval"
     lines = [short(sheet.title, 200), ""]
+    if isinstance(sheet.shown.subject, Passage):
+        lines += [*_marked(sheet.shown), ""]
     lines.append(f"{'feature':<{wide}}  {'score':>10}  {head:^24}  {'P(sign)':>7}")
     for label, bar in zip(labels, bars, strict=True):
         lines.append(
@@ -123,6 +172,7 @@ def rich(sheet: Sheet) -> Group:
     more = rest(sheet)
     return Group(
         Text(short(sheet.title, 200), style="bold"),
+        *([_coloured(sheet.shown)] if isinstance(sheet.shown.subject, Passage) else []),
         table,
         *([Text(more, style="dim")] if more else []),
         *[Text(short(f, 200), style="dim") for f in sheet.facts],
@@ -141,6 +191,8 @@ font-variant-numeric:tabular-nums}
 .eagle th:first-child,.eagle td:first-child{text-align:left}
 .eagle .plot{width:30%;min-width:8em}.eagle svg{display:block;width:100%;height:1.3em}
 .eagle .title{font-weight:600}.eagle .fact{color:var(--soft);font-size:12px}
+.eagle .words{line-height:2.1}.eagle .words span{border-radius:3px;padding:.1em .15em}
+.eagle .words span{border-style:solid}.eagle img{image-rendering:pixelated;margin:.4em 0}
 .eagle .warn{border-left:3px solid var(--down);padding-left:.6em;margin:.4em 0}
 """
 
@@ -177,7 +229,7 @@ def html(sheet: Sheet) -> str:
     more = rest(sheet)
     return (
         f'<div class="eagle"><style>{STYLE}</style>'
-        f'<div class="title">{escape(short(sheet.title, 200))}</div>'
+        f'<div class="title">{escape(short(sheet.title, 200))}</div>{_subject(sheet.shown)}'
         "<table><thead><tr><th>feature</th><th>score</th><th></th>"
         f"<th>{100 * sheet.level:g}% interval</th><th>P(sign)</th></tr></thead>"
         f"<tbody>{''.join(rows)}</tbody></table>"
@@ -186,3 +238,97 @@ def html(sheet: Sheet) -> str:
         + "".join(f'<div class="fact">{escape(short(f, 200))}</div>' for f in sheet.facts)
         + "</div>"
     )
+
+
+# -- pictures and texts -------------------------------------------------------------------------
+
+
+def _subject(shown: Shown) -> str:
+    """The picture or text itself, as part of a page."""
+    if isinstance(shown.subject, Passage):
+        return f'<div class="words">{_words(shown, shown.subject)}</div>'
+    if isinstance(shown.subject, Picture):
+        panels = _panels(shown, shown.subject)
+        data = b64encode(png.encode(panels)).decode()
+        wide = max(panels.shape[1], 320)
+        says = "the picture, its segments by score, and by the width of their intervals"
+        return f'<img alt="{says}" width="{wide}" src="data:image/png;base64,{data}">'
+    return ""
+
+
+def _pieces(passage: Passage) -> list[tuple[str, int | None]]:
+    """The whole text in order: parts with their feature, and what is between them with none."""
+    out: list[tuple[str, int | None]] = []
+    at = 0
+    for start, end, feature in passage.spans[:PARTS]:
+        out += [(passage.text[at:start], None), (passage.text[start:end], feature)]
+        at = end
+    more = len(passage.spans) - PARTS
+    return [*out, (f" … and {more} more" if more > 0 else passage.text[at:], None)]
+
+
+def _words(shown: Shown, passage: Passage) -> str:
+    out = []
+    for text, k in _pieces(passage):
+        if k is None:
+            out.append(escape(short(text, 200)))
+            continue
+        hue = _hue(shown, k, GREEN_RED)
+        share, frame = (
+            round(0.75 * abs(float(shown.depth[k])), 2),
+            round(3 * float(shown.doubt[k]), 1),
+        )
+        red, green, blue = (int(hue[i : i + 2], 16) for i in (1, 3, 5))
+        out.append(
+            f'<span title="{escape(number(float(shown.scores[k])))}" style="background:rgba({red},'
+            f'{green},{blue},{share});border-width:{frame}px;border-color:{hue}">'
+            f"{escape(short(text, 60))}</span>"
+        )
+    return "".join(out)
+
+
+def _hue(shown: Shown, k: int, colours: tuple[str, str]) -> str:
+    return (colours[0] if shown.scores[k] > 0 else colours[1]) if shown.signed else "#777777"
+
+
+def _marked(shown: Shown) -> list[str]:
+    """The text for a plain console: ▲ and ▼ behind words that surely push up and down."""
+    assert isinstance(shown.subject, Passage)
+    marks = {
+        k: "▲" if shown.scores[k] > 0 else "▼" for k in range(len(shown.scores)) if shown.clear[k]
+    }
+    text = "".join(t + marks.get(k, "") if k is not None else t for t, k in _pieces(shown.subject))
+    return wrap(short(text, 2000), 100)
+
+
+def _coloured(shown: Shown) -> Text:
+    """The text for a rich console."""
+    from rich.text import Text
+
+    assert isinstance(shown.subject, Passage)
+    out = Text()
+    for text, k in _pieces(shown.subject):
+        strong = k is not None and abs(float(shown.depth[k])) > 0.25
+        style = "" if k is None else _hue(shown, k, GREEN_RED) if strong else "dim"
+        out.append(short(text, 200), style=f"bold {style}" if strong and shown.clear[k] else style)
+    return out
+
+
+def _panels(shown: Shown, picture: Picture) -> NDArray[np.uint8]:
+    """The picture, its heat map, and its uncertainty if known, side by side, small."""
+    step = -(-max(picture.labels.shape) // WIDEST)
+    labels, pixels = picture.labels[::step, ::step], picture.pixels[::step, ::step]
+    grey = pixels.mean(axis=2, keepdims=True)
+    hues = np.array([_rgb(_hue(shown, k, (UP, DOWN))) for k in range(len(shown.scores))])
+    share = 0.85 * np.abs(shown.depth)[labels][..., None]
+    heat = (1 - share) * (0.5 * grey + 110) + share * hues[labels]
+    parts = [pixels, heat]
+    if shown.doubt.any():
+        parts.append(np.repeat(255 * (1 - shown.doubt)[labels][..., None], 3, axis=2))
+    gap = np.full((len(labels), 4, 3), 255.0)
+    beside = [piece for part in parts for piece in (part, gap)][:-1]
+    return np.asarray(np.rint(np.concatenate(beside, axis=1)), dtype=np.uint8)
+
+
+def _rgb(hue: str) -> tuple[int, int, int]:
+    return int(hue[1:3], 16), int(hue[3:5], 16), int(hue[5:7], 16)

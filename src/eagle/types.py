@@ -131,6 +131,9 @@ class Instances(Protocol):
     def contrast(self, i: int) -> Array:
         """How far instance i stands from the background, in each feature's units."""
 
+    def subject(self, i: int) -> Any:
+        """The picture or text that instance i is, to be shown; None for a row of a table."""
+
     def space(self, i: int) -> Space:
         """The space around instance i."""
 

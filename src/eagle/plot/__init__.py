@@ -7,5 +7,7 @@ from eagle.plot.bars import attribution
 from eagle.plot.dots import comparison
 from eagle.plot.lines import convergence
 from eagle.plot.panels import methods
+from eagle.plot.picture import image
+from eagle.plot.words import text
 
-__all__ = ["attribution", "comparison", "convergence", "methods"]
+__all__ = ["attribution", "comparison", "convergence", "image", "methods", "text"]

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeAlias, final
+from typing import Any, Final, Literal, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eagle.space.mask import Fair, MaskSpace, Sizes
+from eagle.space.subject import Picture
 from eagle.types import Array, InputError, MissingExtraError, Points
 
-Picture: TypeAlias = NDArray[Any]
+Pixels = NDArray[Any]
 """Shape (height, width) or (height, width, channels)."""
 
 SMALL: Final = 64
-"""A picture with a side below this has 20 segments by default, others 50."""
+"""A picture with a side below this has about 20 segments by default, others 50."""
+
+CHANNELS: Final = (1, 2, 3, 4)
+"""Grey, grey and alpha, colour, colour and alpha."""
 
 
 @final
@@ -25,72 +29,111 @@ class Images:
     """How pictures are taken apart, and what stands where a segment is off.
 
     `segments` is about how many SLIC superpixels to make, an array of labels of the picture's
-    height and width, or a function from a picture to one. `fill` is "mean" (the segment's own
-    mean colour), a number or colour, or a picture of the same shape to show through.
+    height and width, or a function from a picture (channels last) to one. `fill` is "mean" (the
+    segment's own mean colour), "blur", "noise", a number or colour, or a picture of the same
+    shape to show through. `channels` says where they are: "last", or "first" as torch has them.
+    An alpha channel is never changed.
     """
 
-    segments: int | NDArray[Any] | Callable[[Picture], NDArray[Any]] | None = None
+    segments: int | NDArray[Any] | Callable[[Pixels], NDArray[Any]] | None = None
     fill: Any = "mean"
+    channels: Literal["last", "first"] = "last"
     sizes: Sizes = field(default_factory=Fair)
 
-    def groups(self, X: Any, one: bool) -> list[Pictures]:
-        """One picture, or several; each has segments, and so features, of its own."""
-        pictures = [X] if one else X
-        return [Pictures(*self._apart(np.asarray(p)), self.sizes) for p in pictures]
-
-    def _apart(self, picture: Picture) -> tuple[Picture, NDArray[np.intp], Picture]:
-        if picture.ndim not in (2, 3) or not picture.size or picture.dtype.kind not in "fiub":
+    def __post_init__(self) -> None:
+        if self.channels not in ("last", "first"):
+            raise InputError(f"channels are 'last' or 'first', not {self.channels!r}")
+        whole = isinstance(self.segments, int | np.integer) and not isinstance(self.segments, bool)
+        labels = isinstance(self.segments, np.ndarray) and self.segments.ndim == 2
+        if not (self.segments is None or callable(self.segments) or labels or whole):
             raise InputError(
-                "a picture is an array of numbers of shape (height, width) or (height, width, "
-                f"channels), not {picture.dtype} of shape {picture.shape}"
+                "segments are a number of them, a 2-D array of labels, or a function from a "
+                f"picture to one, not {type(self.segments).__name__}"
             )
-        if picture.dtype.kind == "f" and not np.isfinite(picture).all():
-            raise InputError("a picture holds NaN or infinity")
-        labels = self._labels(picture)
-        if labels.shape != picture.shape[:2]:
+        if isinstance(self.segments, int | np.integer) and self.segments < 1:
+            raise InputError(f"a picture has at least 1 segment, not {self.segments}")
+        if isinstance(self.fill, str) and self.fill not in ("mean", "blur", "noise"):
             raise InputError(
-                f"segments of shape {labels.shape} do not fit a picture of {picture.shape[:2]}"
+                f"a fill is 'mean', 'blur', 'noise', a colour, or a picture, not {self.fill!r}"
+            )
+
+    def groups(self, X: Any, one: bool, budget: int) -> list[Pictures]:
+        """One picture, or several; each has segments, and so features, of its own."""
+        pictures = [X] if one else list(X)
+        if not pictures:
+            raise InputError("there are no pictures to explain")
+        return [self._pictures(np.asarray(p)) for p in pictures]
+
+    def _pictures(self, given: Pixels) -> Pictures:
+        picture = self._last(_checked(given))
+        labels = np.asarray(self._labels(picture))
+        if labels.shape != picture.shape[:2] or labels.dtype.kind not in "iub":
+            raise InputError(
+                f"segments must be whole numbers of shape {picture.shape[:2]}, the picture's, not "
+                f"{labels.dtype} of shape {labels.shape}"
             )
         # Numbered from 0 without gaps: segmenters start where they like.
-        flat = np.unique(labels, return_inverse=True)[1].reshape(labels.shape)
-        return picture, flat.astype(np.intp), self._filled(picture, flat)
+        flat = np.unique(labels, return_inverse=True)[1].reshape(labels.shape).astype(np.intp)
+        return Pictures(picture, flat, self._beneath(picture, flat), self)
 
-    def _labels(self, picture: Picture) -> NDArray[Any]:
+    def _last(self, picture: Pixels) -> Pixels:
+        """The picture with its channels last."""
+        if picture.ndim == 2:
+            return picture
+        first, last = picture.shape[0] in CHANNELS, picture.shape[-1] in CHANNELS
+        if self.channels == "first" and first:
+            return np.moveaxis(picture, 0, -1)
+        if self.channels == "last" and last:
+            return picture
+        other = "first" if self.channels == "last" else "last"
+        hint = f": say channels={other!r}" if (first or last) else ""
+        raise InputError(
+            f"a picture of shape {picture.shape} does not have 1 to 4 channels "
+            f"{self.channels}{hint}"
+        )
+
+    def _labels(self, picture: Pixels) -> NDArray[Any]:
         if callable(self.segments):
-            return np.asarray(self.segments(picture))
+            return np.asarray(self.segments(picture.copy()))
         if isinstance(self.segments, np.ndarray):
             return self.segments
         try:
             from skimage.segmentation import slic
         except ImportError:
             raise MissingExtraError("cutting a picture", "scikit-image", "image") from None
-        wanted = self.segments or (20 if min(picture.shape[:2]) < SMALL else 50)
-        compactness = 10.0 if picture.ndim == 3 else 0.1
-        channel = {"channel_axis": -1 if picture.ndim == 3 else None}
-        scaled = picture.astype(np.float64)
-        scaled = (scaled - scaled.min()) / (np.ptp(scaled) or 1.0)
-        found = slic(
-            scaled, n_segments=int(wanted), compactness=compactness, start_label=0, **channel
-        )
-        return np.asarray(found)
+        wanted = int(self.segments or (20 if min(picture.shape[:2]) < SMALL else 50))
+        colour = opaque(picture).astype(np.float64)
+        colour = (colour - colour.min()) / (float(np.ptp(colour)) or 1.0)
+        many = colour.ndim == 3 and colour.shape[-1] == 3
+        flat = colour if many or colour.ndim == 2 else colour[..., 0]
+        if min(picture.shape[:2]) < 2:  # too thin to be cut by colour: by place
+            place = np.arange(flat.size).reshape(flat.shape[:2])
+            return np.asarray(place * wanted // max(flat.size, wanted))
+        return np.asarray(
+            slic(flat, n_segments=wanted, compactness=10.0 if many else 0.1, start_label=0,
+                 channel_axis=-1 if many else None)
+        )  # fmt: skip
 
-    def _filled(self, picture: Picture, labels: NDArray[Any]) -> Picture:
+    def _beneath(self, picture: Pixels, labels: NDArray[np.intp]) -> Pixels:
         """What shows where every segment is off."""
         if not isinstance(self.fill, str):
+            given = np.asarray(self.fill)
+            if given.ndim == 3 and given.shape != picture.shape and self.channels == "first":
+                given = np.moveaxis(given, 0, -1)
             try:
-                return np.broadcast_to(np.asarray(self.fill, dtype=picture.dtype), picture.shape)
-            except (ValueError, TypeError):
+                whole = np.broadcast_to(given, picture.shape)
+            except ValueError:
                 raise InputError(
-                    f"a fill is 'mean', a colour, or a picture of shape {picture.shape}"
+                    f"a fill of shape {given.shape} is neither a colour nor a picture of shape "
+                    f"{picture.shape}"
                 ) from None
-        if self.fill != "mean":
-            raise InputError(f"a fill is 'mean', a colour, or a picture, not {self.fill!r}")
-        flat = picture.reshape(labels.size, -1).astype(np.float64)
-        size = np.bincount(labels.ravel())
-        means = np.stack([np.bincount(labels.ravel(), c) / size for c in flat.T], axis=1)
+            if whole.dtype.kind not in "fiub" or not _holds(picture.dtype, whole):
+                raise InputError(f"a fill must be numbers that {picture.dtype} can hold")
+            return _with_alpha(picture, whole.astype(picture.dtype))
+        made = {"mean": _mean, "blur": _blur, "noise": _noise}[self.fill](picture, labels)
         if picture.dtype.kind != "f":
-            means = np.rint(means)
-        return np.asarray(means.astype(picture.dtype)[labels.ravel()].reshape(picture.shape))
+            made = np.rint(made)
+        return _with_alpha(picture, made.astype(picture.dtype))
 
 
 @final
@@ -98,10 +141,10 @@ class Images:
 class Pictures:
     """One picture to be explained: its segments, numbered from 0, and what shows beneath them."""
 
-    picture: Picture
+    picture: Pixels
     labels: NDArray[np.intp]
-    beneath: Picture
-    sizes: Sizes
+    beneath: Pixels
+    how: Images
 
     def __len__(self) -> int:
         return 1
@@ -112,7 +155,8 @@ class Pictures:
 
     @property
     def row_bytes(self) -> int:
-        return int(self.picture.nbytes)
+        """What one mask costs in memory, drawn: the picture, and which pixels are off."""
+        return int(self.picture.nbytes + self.labels.size)
 
     def names(self, i: int) -> tuple[str, ...]:
         return tuple(f"segment {k}" for k in range(self.d))
@@ -127,11 +171,79 @@ class Pictures:
     def contrast(self, i: int) -> Array:
         return np.ones(self.d)
 
+    def subject(self, i: int) -> Picture:
+        note = (
+            "the picture is a single segment: it is kept or not as a whole" if self.d == 1 else ""
+        )
+        return Picture.of(self.picture, self.labels, note)
+
     def space(self, i: int) -> MaskSpace:
-        return MaskSpace(self.d, self.sizes)
+        return MaskSpace(self.d, self.how.sizes)
 
     def inputs(self, rows: Sequence[int], points: Sequence[Points]) -> Any:
         """Pictures whose segments are off where the masks say so, shape (n, …)."""
         off = np.concatenate(list(points)).astype(bool)[:, self.labels]
         off = off[..., None] if self.picture.ndim == 3 else off
-        return np.where(off, self.beneath, self.picture)
+        drawn = np.where(off, self.beneath, self.picture)
+        first = self.how.channels == "first" and drawn.ndim == 4
+        return np.ascontiguousarray(np.moveaxis(drawn, -1, 1)) if first else drawn
+
+
+def opaque(picture: Pixels) -> Pixels:
+    """The picture without its alpha channel."""
+    alpha = picture.ndim == 3 and picture.shape[-1] in (2, 4)
+    return picture[..., :-1] if alpha else picture
+
+
+def _with_alpha(picture: Pixels, made: Pixels) -> Pixels:
+    if opaque(picture) is not picture:
+        made = np.concatenate([made[..., :-1], picture[..., -1:]], axis=-1)
+    return made
+
+
+def _checked(picture: Pixels) -> Pixels:
+    if picture.ndim not in (2, 3) or not picture.size or picture.dtype.kind not in "fiub":
+        raise InputError(
+            "a picture is an array of numbers of shape (height, width) or (height, width, "
+            f"channels), not {picture.dtype} of shape {picture.shape}"
+        )
+    if picture.dtype.kind == "f" and not np.isfinite(picture).all():
+        raise InputError("the picture holds NaN or infinity: every pixel needs a number")
+    return picture.copy()  # the caller may go on drawing in it
+
+
+def _holds(dtype: np.dtype[Any], values: NDArray[Any]) -> bool:
+    """Whether a picture's dtype can hold these numbers."""
+    if dtype.kind == "f":
+        return bool(np.isfinite(values).all())
+    if dtype.kind == "b":
+        return bool(np.isin(values, (0, 1)).all())
+    limits = np.iinfo(dtype)
+    return bool((values == np.rint(values)).all()
+                and values.min() >= limits.min and values.max() <= limits.max)  # fmt: skip
+
+
+def _mean(picture: Pixels, labels: NDArray[np.intp]) -> Pixels:
+    """Every segment in its own mean colour."""
+    where = labels.ravel()
+    flat = picture.reshape(labels.size, -1).astype(np.float64)
+    size = np.bincount(where)
+    means = np.stack([np.bincount(where, channel) / size for channel in flat.T], axis=1)
+    return np.asarray(means[where].reshape(picture.shape))
+
+
+def _blur(picture: Pixels, labels: NDArray[np.intp]) -> Pixels:
+    """The picture out of focus: by a twentieth of its shorter side."""
+    from scipy.ndimage import gaussian_filter
+
+    sigma = max(1.0, min(labels.shape) / 20)
+    axes = (sigma, sigma, 0.0)[: picture.ndim]
+    return np.asarray(gaussian_filter(picture.astype(np.float64), axes))
+
+
+def _noise(picture: Pixels, labels: NDArray[np.intp]) -> Pixels:
+    """Noise between the darkest and the brightest of each channel; always the same."""
+    raw = np.asarray(np.random.PCG64(0).random_raw(picture.size)) >> np.uint64(11)
+    uniform = (raw.astype(np.float64) * 2.0**-53).reshape(picture.shape)
+    low, high = picture.min(axis=(0, 1)).astype(float), picture.max(axis=(0, 1)).astype(float)
+    return np.asarray(low + uniform * (high - low))

@@ -47,6 +47,9 @@ class Neighbours:
     def contrast(self, i: int) -> Array:
         return self.table.contrast(i)
 
+    def subject(self, i: int) -> None:
+        return None
+
     def space(self, i: int) -> NeighbourSpace:
         return NeighbourSpace(self, i)
 

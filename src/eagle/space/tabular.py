@@ -106,6 +106,9 @@ class Table:
             out[k] = 0.0 if still else (self.values[i, k] - column.mean) / column.scale
         return out
 
+    def subject(self, i: int) -> None:
+        return None
+
     @cached_property
     def steps(self) -> tuple[Any, ...]:
         """What decides the offsets of numbers that nothing stands in the way of."""

@@ -11,17 +11,39 @@ from typing import Any, TypeAlias, final
 import numpy as np
 
 from eagle.space.mask import EvenSizes, MaskSpace, Sizes
+from eagle.space.subject import Passage
 from eagle.types import Array, InputError, Points
 
 Spans: TypeAlias = Sequence[tuple[int, int]]
 """Where parts of a text begin and end, in order, without overlap."""
 
-WORD = re.compile(r"\w+(?:['’\-]\w+)*")
+Part: TypeAlias = tuple[int, int, int]
+"""Where a part begins and ends, and the feature it belongs to."""
+
+# Chinese characters and Japanese syllables stand alone; an emoji is one with all that modifies it.
+_ALONE = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+_EMOJI = "\U0001f000-\U0001faff\u2600-\u27bf"
+_JOINED = "[\u200d\ufe0f\U0001f3fb-\U0001f3ff]"
+_LETTER = f"[^\\W{_ALONE}]"
+WORD = re.compile(
+    f"[{_ALONE}]|{_LETTER}+(?:['\u2019\\-]{_LETTER}+)*|[{_EMOJI}](?:{_JOINED}+[{_EMOJI}]?)*"
+)
+SENTENCE = re.compile(r"\S[^.!?。！？…\n]*(?:[.!?。！？…]+[\"'”’)\]]*|$|(?=\n))")
+
+CROWDED = 2
+"""Words are too many where a budget has fewer rows than this for each."""
 
 
 def words(text: str) -> Spans:
-    """Letters and digits of any script, and what an apostrophe or a hyphen holds together."""
+    """Words of any script, with what an apostrophe or a hyphen holds together; emoji; Chinese and
+    Japanese by character."""
     return [m.span() for m in WORD.finditer(text)]
+
+
+def sentences(text: str) -> Spans:
+    """What ends in a full stop, a question or exclamation mark, or a line."""
+    found = [(m.start(), m.start() + len(m.group().rstrip())) for m in SENTENCE.finditer(text)]
+    return [(s, e) for s, e in found if WORD.search(text, s, e)]
 
 
 @final
@@ -29,21 +51,49 @@ def words(text: str) -> Spans:
 class Texts:
     """How texts are taken apart, and what stands where a word is off.
 
-    `split` gives the spans of the parts. As a `bag`, all repeats of a word are one feature;
-    else each place is. A word that is off is dropped, or replaced by `mask`.
+    `split` is None for words, or for sentences where words are too many for the budget, and the
+    explanation says so. Else it is a function from a text to its parts, as spans or as strings in
+    their order, or a tokenizer with offsets, such as Hugging Face's. As a `bag`, all repeats of a
+    part are one feature; else each place is. A part that is off is dropped, or replaced by `mask`.
+    `sizes` is the law of masks: `EvenSizes`, LIME's, or `Fair`.
     """
 
-    split: Callable[[str], Spans] = words
+    split: Any = None
     bag: bool = True
     mask: str | None = None
     sizes: Sizes = field(default_factory=EvenSizes)
 
-    def groups(self, X: Any, one: bool) -> list[Writings]:
+    def __post_init__(self) -> None:
+        if self.split is not None and not callable(self.split):
+            raise InputError("split is a function from a text to its parts, or a tokenizer")
+        if self.mask is not None and not isinstance(self.mask, str):
+            raise InputError(f"a mask is a string, not {self.mask!r}")
+
+    def groups(self, X: Any, one: bool, budget: int) -> list[Writings]:
         """One text, or several that share model calls."""
+        if one != isinstance(X, str):
+            raise InputError("texts are strings: one for explain, several for explain_many")
         texts = [X] if one else list(X)
-        if (isinstance(X, str) and not one) or not all(isinstance(t, str) for t in texts):
-            raise InputError("texts are strings: one for explain, a list of them for explain_many")
-        return [Writings(tuple(texts), self)]
+        odd = [t for t in texts if not isinstance(t, str)]
+        if odd or not texts:
+            what = f"{type(odd[0]).__name__} is among them" if odd else "there are none"
+            raise InputError(f"explain_many takes texts as strings, but {what}")
+        return [Writings(tuple(texts), self, budget)]
+
+    def apart(self, text: str, budget: int) -> tuple[Spans, str]:
+        """The spans of a text's parts, and a note where they are not what was expected."""
+        if self.split is not None:
+            return _spans(text, self.split), ""
+        by_word = words(text)
+        count = len({text[s:e] for s, e in by_word}) if self.bag else len(by_word)
+        by_sentence = sentences(text) if CROWDED * count > budget else []
+        if len(by_sentence) < 2:
+            return by_word, ""
+        return by_sentence, (
+            f"{count} words are too many for {budget} rows, so the text is explained by its "
+            f"{len(by_sentence)} sentences; a larger budget, or split=eagle.space.text.words, "
+            "gives words"
+        )
 
 
 @final
@@ -53,40 +103,46 @@ class Writings:
 
     texts: tuple[str, ...]
     how: Texts
+    budget: int
 
     def __len__(self) -> int:
         return len(self.texts)
 
     @cached_property
-    def _parts(self) -> list[tuple[tuple[str, ...], list[tuple[int, int, int]]]]:
-        """Of each text its features' names, and the spans with the feature each belongs to."""
-        return [self._apart(text) for text in self.texts]
+    def _apart(self) -> list[tuple[tuple[str, ...], tuple[Part, ...], str]]:
+        """Of each text its features' names, its parts, and a note."""
+        return [self._taken(text) for text in self.texts]
 
-    def _apart(self, text: str) -> tuple[tuple[str, ...], list[tuple[int, int, int]]]:
-        spans = list(self.how.split(text))
+    def _taken(self, text: str) -> tuple[tuple[str, ...], tuple[Part, ...], str]:
+        spans, note = self.how.apart(text, self.budget)
         if not spans:
             raise InputError(f"there is no word to explain in the text {text[:40]!r}")
         tokens = [text[start:end] for start, end in spans]
         if self.how.bag:
             index = {token: k for k, token in enumerate(dict.fromkeys(tokens))}
-            return tuple(index), [(s, e, index[t]) for (s, e), t in zip(spans, tokens, strict=True)]
+            parts = [(s, e, index[t]) for (s, e), t in zip(spans, tokens, strict=True)]
+            return tuple(index), tuple(parts), note
         often = {token: tokens.count(token) for token in set(tokens)}
         names = tuple(t if often[t] == 1 else f"{t} [{k}]" for k, t in enumerate(tokens))
-        return names, [(s, e, k) for k, (s, e) in enumerate(spans)]
+        return names, tuple((s, e, k) for k, (s, e) in enumerate(spans)), note
 
     def names(self, i: int) -> tuple[str, ...]:
-        return self._parts[i][0]
+        return self._apart[i][0]
 
     def conditions(self, i: int) -> tuple[str, ...]:
         return self.names(i)
 
     def own(self, i: int) -> tuple[Any, ...]:
-        """How often each feature's word stands in the text."""
-        belongs = [k for _, _, k in self._parts[i][1]]
+        """How often each feature's part stands in the text."""
+        belongs = [k for _, _, k in self._apart[i][1]]
         return tuple(np.bincount(belongs, minlength=len(self.names(i))).tolist())
 
     def contrast(self, i: int) -> Array:
         return np.ones(len(self.names(i)))
+
+    def subject(self, i: int) -> Passage:
+        _, parts, note = self._apart[i]
+        return Passage(self.texts[i], parts, note)
 
     def space(self, i: int) -> MaskSpace:
         return MaskSpace(len(self.names(i)), self.how.sizes)
@@ -101,8 +157,42 @@ class Writings:
         if not mask.any():
             return self.texts[i]
         out, at, text = [], 0, self.texts[i]
-        for start, end, k in self._parts[i][1]:
+        for start, end, k in self._apart[i][1]:
             out.append(text[at:start])
             out.append(text[start:end] if not mask[k] else self.how.mask or "")
             at = end
         return re.sub(r"[^\S\n]+", " ", "".join([*out, text[at:]])).strip()
+
+
+def _spans(text: str, split: Callable[..., Any]) -> Spans:
+    """The spans that a function or a tokenizer finds."""
+    found = _offsets(text, split)
+    if found is None:
+        found = split(text)
+    try:
+        parts = [p if isinstance(p, str) else (int(p[0]), int(p[1])) for p in found]
+    except (TypeError, ValueError, IndexError):
+        raise InputError(
+            "split must return the parts of a text, as strings or as (begin, end)"
+        ) from None
+    spans, at = [], 0
+    for part in parts:
+        start = text.find(part, at) if isinstance(part, str) else part[0]
+        end = start + len(part) if isinstance(part, str) else part[1]
+        if start < at or end > len(text):
+            raise InputError(f"split returned {part!r}, which is not in the text in this order")
+        spans += [(start, end)] if end > start else []
+        at = end
+    return spans
+
+
+def _offsets(text: str, split: Callable[..., Any]) -> Any:
+    """Where a tokenizer that knows offsets finds its tokens; None if it is something else."""
+    if not hasattr(split, "is_fast") and not hasattr(split, "convert_ids_to_tokens"):
+        return None
+    try:
+        return split(text, return_offsets_mapping=True, add_special_tokens=False)["offset_mapping"]
+    except NotImplementedError:
+        raise InputError(
+            "this tokenizer does not know where its tokens stand: take a fast one"
+        ) from None

@@ -1,0 +1,79 @@
+"""Small models and inputs to try things on, from what scikit-learn brings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from eagle.explainer import Explainer
+from eagle.explanation import Explanation
+from eagle.space.image import Images
+from eagle.space.text import Texts
+
+
+def table() -> tuple[str, Explanation]:
+    """A tumour, by a random forest."""
+    from sklearn.datasets import load_breast_cancer
+    from sklearn.ensemble import RandomForestClassifier
+    from sklearn.model_selection import train_test_split
+
+    cancer = load_breast_cancer(as_frame=True)
+    train, test, labels, _ = train_test_split(cancer.data, cancer.target, random_state=0)
+    model = RandomForestClassifier(random_state=0).fit(train, labels)
+    outputs = [str(name) for name in cancer.target_names]
+    explanation = Explainer(model, train, outputs=outputs).explain(test.iloc[[0]])
+    return "A random forest has learnt to tell tumours apart. One it has not seen:", explanation
+
+
+def image() -> tuple[str, Explanation]:
+    """A written digit, by a small network, in sixteen blocks."""
+    from sklearn.datasets import load_digits
+    from sklearn.model_selection import train_test_split
+    from sklearn.neural_network import MLPClassifier
+
+    digits = load_digits()
+    train, test, labels, _ = train_test_split(digits.images, digits.target, random_state=0)
+    model = MLPClassifier(64, max_iter=60, tol=1e-2, random_state=0)
+    model.fit(train.reshape(len(train), -1) / 16, labels)
+
+    def probabilities(pictures: Any) -> Any:
+        return model.predict_proba(pictures.reshape(len(pictures), -1) / 16)
+
+    blocks = np.arange(16).reshape(4, 4).repeat(2, axis=0).repeat(2, axis=1)
+    explainer = Explainer(
+        probabilities, Images(blocks, fill=0), task="classification", outputs=range(10)
+    )
+    return "A network has learnt to read digits. One it has not seen:", explainer.explain(test[2])
+
+
+GOOD: Final = ("moving", "funny", "brilliant", "warm", "gripping", "tender", "clever", "superb")
+BAD: Final = ("boring", "clumsy", "dull", "loud", "shallow", "awful", "lifeless", "tired")
+ABOUT: Final = ("The story", "The acting", "The music", "The ending", "The camera", "Every scene")
+
+
+def text() -> tuple[str, Explanation]:
+    """A film review, by TF-IDF and logistic regression, learnt from reviews made of templates."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+
+    reviews, moods = [], []
+    for k, thing in enumerate(ABOUT):
+        for words, mood in ((GOOD, "liked"), (BAD, "disliked")):
+            for j, word in enumerate(words):
+                other = words[(j + k + 1) % len(words)]
+                reviews.append(f"{thing} was {word} and the film felt {other} to me.")
+                moods.append(mood)
+    model = make_pipeline(TfidfVectorizer(), LogisticRegression(C=10)).fit(reviews, moods)
+    review = (
+        "A warm and funny film, though the ending was a little dull: superb acting, clever music."
+    )
+    explanation = Explainer(model, Texts()).explain(review)
+    return "A line over word counts has learnt to judge reviews. One it has not seen:", explanation
+
+
+DEMOS: Final[dict[str, Callable[[], tuple[str, Explanation]]]] = {
+    "table": table, "image": image, "text": text,
+}  # fmt: skip

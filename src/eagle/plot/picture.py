@@ -1,0 +1,130 @@
+"""An explanation of a picture: what it shows, which parts pushed, and how sure that is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eagle.explanation import Explanation
+from eagle.plot.page import LITERAL, SOFT, one, per_cent, unsure
+from eagle.render import DOWN, UP, short
+from eagle.space.subject import Picture
+from eagle.types import Array, InputError, MissingExtraError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+LEVEL = 0.9
+
+
+def image(
+    explanation: Explanation,
+    axes: Any = None,
+    *,
+    level: float = LEVEL,
+    sure: bool = False,
+    top: int | None = None,
+) -> NDArray[np.object_]:
+    """The picture, a signed heat map over its segments, and how wide their intervals are.
+
+    Blue segments push the answer up, orange ones down. With `sure`, segments whose interval
+    contains zero are left grey; with `top`, only the strongest are shown. `axes` are three to
+    draw on; those drawn on are returned. Without intervals the third is left out.
+    """
+    e = one(explanation, "image")
+    if not isinstance(e.subject, Picture):
+        raise InputError("image draws explanations of pictures: attribution draws any other")
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError:
+        raise MissingExtraError("image", "matplotlib", "plot") from None
+    known = e.posterior is not None
+    if axes is None:
+        high, wide = e.subject.labels.shape
+        size = (3.1 * (3 if known else 2) + 0.9, min(max(3.1 * high / wide, 1.2), 9.0) + 0.45)
+        _, axes = plt.subplots(1, 3 if known else 2, figsize=size, layout="constrained")
+    panels = np.ravel(axes)
+    if len(panels) < (3 if known else 2):
+        raise InputError(f"image draws on {3 if known else 2} axes, not {len(panels)}")
+    shown = _shown(e, level, sure, top)
+    _plain(panels[0], e.subject.pixels, short(e.title, 60))
+    _heat(panels[1], e, shown, top, sure, level)
+    if known:
+        _doubt(panels[2], e, level)
+    return panels[: 3 if known else 2]
+
+
+def _shown(e: Explanation, level: float, sure: bool, top: int | None) -> NDArray[np.bool_]:
+    """Which segments are coloured."""
+    shown = np.ones(len(e.scores), dtype=bool)
+    if sure:
+        shown &= ~np.array(unsure(e.interval(level)))
+    if top is not None:
+        strongest = np.zeros_like(shown)
+        strongest[e.order()[:top]] = True
+        shown &= strongest
+    return shown
+
+
+def _plain(ax: Axes, pixels: NDArray[Any], title: str) -> None:
+    ax.imshow(pixels, interpolation="nearest")
+    ax.set_axis_off()
+    ax.set_title(title, loc="left", fontsize="small", weight="bold", **LITERAL)
+
+
+def _heat(
+    ax: Axes, e: Explanation, shown: NDArray[np.bool_], top: int | None, sure: bool, level: float
+) -> None:
+    assert isinstance(e.subject, Picture)
+    grey = e.subject.pixels.mean(axis=2)
+    reach = float(np.abs(e.scores).max()) or 1.0
+    ax.imshow(grey, cmap="gray", vmin=0, vmax=255, interpolation="nearest")
+    values = np.where(shown, e.scores, np.nan)[e.subject.labels]
+    low = -reach if e.signed else 0.0
+    drawn = ax.imshow(values, cmap=_colours(e.signed), vmin=low, vmax=reach,
+                      alpha=0.75, interpolation="nearest")  # fmt: skip
+    _outlines(ax, e.subject.labels)
+    words = ["score"] + ([f"{top} strongest"] if top is not None else [])
+    words += [f"surely not zero at {per_cent(level)}"] if sure else []
+    ax.set_axis_off()
+    ax.set_title(", ".join(words), loc="left", fontsize="small")
+    _bar(ax, drawn)
+
+
+def _colours(signed: bool) -> Any:
+    """From what pushes down through white to what pushes up."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    ends = (DOWN, "#FFFFFF", UP) if signed else ("#FFFFFF", "#333333")
+    return LinearSegmentedColormap.from_list("pushes", ends)
+
+
+def _doubt(ax: Axes, e: Explanation, level: float) -> None:
+    assert isinstance(e.subject, Picture)
+    low, high = e.interval(level).T
+    half: Array = (high - low) / 2
+    drawn = ax.imshow(half[e.subject.labels], cmap="viridis", vmin=0, interpolation="nearest")
+    _outlines(ax, e.subject.labels)
+    ax.set_axis_off()
+    ax.set_title(f"± half of the {per_cent(level)} interval", loc="left", fontsize="small")
+    _bar(ax, drawn)
+
+
+def _bar(ax: Axes, drawn: Any) -> None:
+    bar = ax.figure.colorbar(drawn, ax=ax, shrink=0.8, aspect=30, pad=0.02)
+    bar.ax.tick_params(labelsize="x-small")
+    bar.outline.set_visible(False)
+
+
+def _outlines(ax: Axes, labels: NDArray[np.intp]) -> None:
+    """Thin lines where segments meet."""
+    from matplotlib.collections import LineCollection
+
+    rows, columns = np.nonzero(labels[:, 1:] != labels[:, :-1])
+    upright = np.stack([columns + 0.5, rows - 0.5, columns + 0.5, rows + 0.5], axis=1)
+    rows, columns = np.nonzero(labels[1:] != labels[:-1])
+    level = np.stack([columns - 0.5, rows + 0.5, columns + 0.5, rows + 0.5], axis=1)
+    lines = np.concatenate([upright, level]).reshape(-1, 2, 2)
+    ax.add_collection(LineCollection(list(lines), colors="black", linewidths=0.4, alpha=SOFT))
