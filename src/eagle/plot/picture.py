@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -49,7 +50,7 @@ def image(
     if len(panels) < (3 if known else 2):
         raise InputError(f"image draws on {3 if known else 2} axes, not {len(panels)}")
     shown = _shown(e, level, sure, top)
-    _plain(panels[0], e.subject.pixels, short(e.title, 60))
+    _plain(panels[0], e.subject.pixels, "\n".join(wrap(short(e.title, 80), 36)))
     _heat(panels[1], e, shown, top, sure, level)
     if known:
         _doubt(panels[2], e, level)
