@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import logging
+import warnings
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any, final
+from dataclasses import dataclass, field
+from typing import Any, Final, final
 
 import numpy as np
+from numpy.typing import NDArray
 
+from eagle.explanation import answers_of
 from eagle.foreign import Question, Told
+from eagle.surrogate.posterior import Bounds
 from eagle.types import Array, InputError, MissingExtraError
+
+CALIBRATED: Final = "Calibrated Explanations"
+PERCENTILES: Final = (5, 95)
+"""What Calibrated Explanations takes in a regression, unless it is told otherwise."""
 
 
 @final
@@ -25,6 +34,7 @@ class KernelShap:
     background: int = 10
 
     def __call__(self, question: Question) -> Told:
+        no_holes("shap", question)
         rows = evenly(question.data, self.background)
         # The package asks for the background, and we for the instance, before any coalition.
         coalitions = (question.left - len(rows) - 1) // len(rows)
@@ -51,6 +61,7 @@ class PermutationShap:
     background: int = 10
 
     def __call__(self, question: Question) -> Told:
+        no_holes("shap", question)
         rows, d = evenly(question.data, self.background), len(question.x)
         walk = 2 * d + 1
         # Beside the walks, the base is asked once more, and the instance by us.
@@ -66,11 +77,169 @@ class PermutationShap:
         return Told(np.asarray(found.values[0], dtype=np.float64), base)
 
 
+@final
+@dataclass(frozen=True)
+class Calibrated:
+    """The factual weights of `calibrated_explanations`, calibrated on the background's rows.
+
+    `labels` are those of the explainer's data, row by row: names of classes, or numbers in a
+    regression. The instance and the background are asked once, then rows where one feature is
+    moved: up to six for a number, one a level for a category. The bounds of classes are those of
+    Venn-Abers, which have no level; in a regression the package's 5th and 95th percentiles.
+    """
+
+    labels: tuple[Hashable, ...]
+
+    def __call__(self, question: Question) -> Told:
+        wrapper = _calibrated()
+        self._refuse(question)
+        task, labels = self._labels(question)
+        classes = task == "classification"
+        learner = (
+            _Classifier(question.answers, np.arange(labels.max() + 1)) if classes
+            else _Regressor(question.model)
+        )  # fmt: skip
+        # Of many classes the package tells of the one it predicts, unless it tells of all.
+        every = classes and bool(labels.max() > 1)
+        asked = {"multi_labels_enabled": True} if every else {"low_high_percentiles": PERCENTILES}
+        try:
+            with seeded(question.seed), quiet():
+                explainer = wrapper(learner)
+                explainer.calibrate(
+                    question.data.copy(), labels, mode=task,
+                    categorical_features=question.categories, seed=question.seed % 2**32,
+                )  # fmt: skip
+                found = explainer.explain_factual(question.x[None].copy(), **asked)
+        except Exception as error:
+            if learner.failed is None:
+                raise InputError(f"{CALIBRATED} failed here: {error}") from error
+        if learner.failed is not None:  # what the model raised, not what the package made of it
+            raise learner.failed
+        _, outputs = question.understood()
+        place = _place(question.target, outputs) if classes else 1
+        weights = (found.explanations[0][place] if every else found[0]).feature_weights
+        scores, low, high = (
+            np.array(weights[k], dtype=np.float64) for k in ("predict", "low", "high")
+        )
+        if place == 0 and not every:  # of two classes, it tells of the second
+            scores, low, high = 0.0 - scores, 0.0 - high, 0.0 - low
+        level = None if classes else (PERCENTILES[1] - PERCENTILES[0]) / 100
+        return Told(scores, posterior=Bounds(scores, low, high, level))
+
+    def _refuse(self, question: Question) -> None:
+        """What cannot work here is refused before anything is asked."""
+        if len(self.labels) != len(question.instances.data):
+            raise InputError(
+                f"{CALIBRATED} needs a label for each row of the data: {len(self.labels)} labels "
+                f"came for {len(question.instances.data)} rows"
+            )
+        if any(column.frozen for column in question.instances.table.background.columns):
+            raise InputError(
+                f"{CALIBRATED} asks the rows of the data as they are, so no column can be frozen"
+            )
+        no_holes(CALIBRATED, question)
+        if not np.ptp(question.data, axis=0).any():
+            raise InputError(f"{CALIBRATED} needs a feature that varies in the data")
+        if question.box.margin:
+            raise InputError(f"{CALIBRATED} needs class probabilities, not {question.box.calls_it}")
+        if isinstance(question.target, tuple):
+            raise InputError(f"{CALIBRATED} explains one output, not one against another")
+        levels = [len(np.unique(question.data[:, j])) for j in question.categories]
+        numbers = len(question.x) - len(levels)
+        most = 1 + len(question.data) + 6 * numbers + sum(levels)
+        if question.budget < most:
+            raise _too_small(CALIBRATED, most, question)
+
+    def _labels(self, question: Question) -> tuple[str, NDArray[Any]]:
+        """The task, and the labels of the rows looked at: numbers, or places among the classes."""
+        task: str | None = question.box.task
+        outputs = question.box.outputs
+        if task is None or (task == "classification" and outputs is None):
+            question.answers(question.data[:0])  # the instance alone: its answer shows the rest
+            task, outputs = question.understood()
+        labels = [self.labels[j] for j in question.instances.taken]
+        if task == "regression":
+            if not all(isinstance(v, int | float) and np.isfinite(v) for v in labels):
+                raise InputError(f"{CALIBRATED} needs labels that are numbers in a regression")
+            return task, np.array(labels, dtype=np.float64)
+        assert outputs is not None
+        places = {label: _place(label, outputs) for label in dict.fromkeys(labels)}
+        absent = [repr(o) for k, o in enumerate(outputs) if k not in places.values()]
+        if absent:
+            raise InputError(
+                f"{CALIBRATED} needs rows of every class, but no label is {' or '.join(absent)}"
+            )
+        return task, np.array([places[label] for label in labels])
+
+
+@dataclass(eq=False)
+class _Learner:
+    """The model as a fitted estimator, asked the same rows only once."""
+
+    ask: Callable[[Array], Array]
+    known: dict[bytes, Array] = field(default_factory=dict, init=False)
+    failed: Exception | None = field(default=None, init=False)
+
+    def __deepcopy__(self, memo: Any) -> _Learner:
+        """The package copies all that it has; a model need not bear that."""
+        return self
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def fit(self, X: Any, y: Any) -> _Learner:
+        return self
+
+    def answers(self, X: Any) -> Array:
+        if self.failed is not None:  # the package tries another way, which costs as much
+            raise self.failed
+        X = np.ascontiguousarray(X, dtype=np.float64)
+        if X.tobytes() not in self.known:
+            try:
+                self.known[X.tobytes()] = self.ask(X)
+            except Exception as error:
+                self.failed = error
+                raise
+        return self.known[X.tobytes()].copy()
+
+
+@final
+@dataclass(eq=False)
+class _Classifier(_Learner):
+    """Its classes are the places of the outputs."""
+
+    classes_: NDArray[np.intp]
+
+    def predict_proba(self, X: Any) -> Array:
+        return self.answers(X)
+
+    def predict(self, X: Any) -> NDArray[np.intp]:
+        return np.asarray(self.answers(X).argmax(axis=1))
+
+
+@final
+class _Regressor(_Learner):
+    """It predicts the output that is asked for."""
+
+    def predict(self, X: Any) -> Array:
+        return self.answers(X)
+
+
+def _place(name: Any, outputs: tuple[Any, ...]) -> int:
+    """Which of the outputs it is, as a target would be read."""
+    return int(answers_of(np.arange(float(len(outputs)))[None], outputs, name)[0])
+
+
 def evenly(data: Array, n: int) -> Array:
-    """n evenly spaced rows; all of them if there are fewer. Holes are refused: shap has no way."""
-    if np.isnan(data).any():
-        raise InputError("shap needs a background without missing values: fill them, or drop them")
+    """n evenly spaced rows; all of them if there are fewer."""
     return np.asarray(data[np.linspace(0, len(data) - 1, min(n, len(data))).round().astype(int)])
+
+
+def no_holes(name: str, question: Question) -> None:
+    """Missing values are refused: other packages have no way with them."""
+    for what, values in (("a background", question.data), ("a row", question.x)):
+        if np.isnan(values).any():
+            raise InputError(f"{name} needs {what} without missing values: fill them, or drop them")
 
 
 @contextmanager
@@ -84,12 +253,36 @@ def seeded(seed: int) -> Iterator[None]:
         np.random.set_state(before)  # noqa: NPY002
 
 
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Without the warnings and the log of Calibrated Explanations; the model's own are kept."""
+    log = logging.getLogger("calibrated_explanations")
+    before = log.level
+    with warnings.catch_warnings(), np.errstate():
+        for package in ("calibrated_explanations", "crepes", "venn_abers", r"eagle\.adapters"):
+            warnings.filterwarnings("ignore", module=package)
+        log.setLevel(logging.CRITICAL + 1)
+        try:
+            yield
+        finally:
+            log.setLevel(before)
+
+
 def _shap(what: str) -> Any:
     try:
         import shap
     except ImportError:
         raise MissingExtraError(what, "shap", "shap") from None
     return shap
+
+
+def _calibrated() -> Any:
+    try:
+        with quiet():  # packages below it change the filters of warnings and numpy's errors
+            from calibrated_explanations import WrapCalibratedExplainer
+    except ImportError:
+        raise MissingExtraError(CALIBRATED, "calibrated-explanations", "peers") from None
+    return WrapCalibratedExplainer
 
 
 def _too_small(name: str, least: int, question: Question) -> InputError:

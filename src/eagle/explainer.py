@@ -293,7 +293,9 @@ class Explainer:
             return [_Group(p, range(e - len(p), e)) for p, e in zip(parts, ends, strict=True)]
         if self.background is None:
             return self._around_each(X)
-        background, binned = self.background, self.view == "binned"
+        # Other packages move values, not bins: values are what they explain.
+        binned = self.view == "binned" and isinstance(self.method, Method)
+        background = self.background
         rows = frame(X)
         if not len(rows):
             raise InputError("there are no rows to explain")

@@ -384,8 +384,7 @@ class Explanation:
     def sheet(self, level: float = LEVEL) -> render.Sheet:
         """What the renderings show."""
         low, high, _, sure = self._columns(level)
-        if isinstance(self.posterior, Bounds):
-            level = self.posterior.level
+        known = self.posterior.level if isinstance(self.posterior, Bounds) else level
         bars = [
             render.Bar(
                 self.conditions[j], float(self.scores[j]), float(low[j]), float(high[j]),
@@ -408,7 +407,7 @@ class Explanation:
         if not self.signed:
             facts.append("Scores say how much a feature matters, not which way it pushes")
         shown = render.Shown(self.subject, self.scores, self.shown(0.9), self.signed)
-        return render.Sheet(self.title, bars, level, facts, self.warnings, shown)
+        return render.Sheet(self.title, bars, known, facts, self.warnings, shown)
 
     def __repr__(self) -> str:
         best = ", ".join(f"{self.names[j]} {self.scores[j]:+.3g}" for j in self.order()[:3])
@@ -599,7 +598,8 @@ def _read_posterior(data: Mapping[str, Any] | None, scores: Array) -> Posterior 
         found, fits = Draws(scores, values), values.shape[1:] == (d,)
     else:
         low, high = (unpack(data[k]).astype(np.float64) for k in ("low", "high"))
-        found = Bounds(scores, low, high, float(data["level"]))
+        level = data["level"]
+        found = Bounds(scores, low, high, None if level is None else float(level))
         fits = low.shape == high.shape == (d,)
     if not fits:
         raise ValueError("the uncertainty does not fit the scores")

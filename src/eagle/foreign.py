@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import final
+from typing import Any, final
 
 import numpy as np
 
@@ -121,9 +121,14 @@ class Question:
     def model(self, values: Array) -> Array:
         """The number to be explained, for rows of numbers, shape (n,)."""
         answers = self.answers(values)
+        _, outputs = self.understood()
+        return answers_of(answers, outputs, self.target)
+
+    def understood(self) -> tuple[str, tuple[Any, ...]]:
+        """The task and the names of the outputs, by the first answers; these settle the target."""
         task, outputs = self.box.understood(self.replies[0])
         self.target = aimed_at(self.target, self.replies[0], task, outputs)
-        return answers_of(answers, outputs, self.target)
+        return task, outputs
 
 
 def explain(method: Foreign, question: Question) -> Explanation:
@@ -131,7 +136,7 @@ def explain(method: Foreign, question: Question) -> Explanation:
     began = time.perf_counter()
     told = method.run(question)
     answers, rows = np.concatenate(question.replies), np.concatenate(question.rows)
-    task, outputs = question.box.understood(question.replies[0])
+    task, outputs = question.understood()
     prediction = float(answers_of(answers[:1], outputs, question.target)[0])
     own = time.perf_counter() - began - question.seconds
     i, instances = question.i, question.instances

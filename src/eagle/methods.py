@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterable
 from dataclasses import replace
 from typing import Final
 
-from eagle.adapters import KernelShap, PermutationShap
+from eagle.adapters import CALIBRATED, Calibrated, KernelShap, PermutationShap
 from eagle.design.append import Append
 from eagle.design.balanced import Balanced
 from eagle.design.cluster import Cluster
@@ -18,6 +19,7 @@ from eagle.design.unravel import Acquisition, Unravel, fur
 from eagle.explain import Method
 from eagle.foreign import Foreign
 from eagle.kernel import Exponential, Shapley, Unit, cosine
+from eagle.space.column import plain
 from eagle.surrogate.bayes import BayesLinear
 from eagle.surrogate.bootstrap import Bootstrap
 from eagle.surrogate.boundary import Boundary
@@ -209,6 +211,21 @@ SHAP_KERNEL: Final = Foreign("Kernel SHAP", KernelShap())
 
 SHAP_PERMUTATION: Final = Foreign("Permutation SHAP", PermutationShap())
 """`shap`'s own PermutationExplainer, beside ten rows of the background."""
+
+
+def calibrated(labels: Iterable[Hashable]) -> Foreign:
+    """Calibrated Explanations, whose own package it asks: `labels` are those of the data's rows.
+
+    Every explanation asks the whole data once, up to 10,000 rows, to calibrate: give less data
+    for less. Its bounds speak of calibration, not of sampling.
+    """
+    given = tuple(plain(label) for label in labels)
+    for label in given:
+        if not isinstance(label, Hashable):
+            raise InputError(f"a label is a class or a number, one for each row, not {label!r}")
+    return Foreign(CALIBRATED, Calibrated(given), budget=20_000)
+
+
 UNRAVEL: Final = Method("UnRAvEL", Unravel(), Unit(), Process(), budget=100)
 """Row by row where a Gaussian process is unsure and the instance near; a score is 1/length.
 

@@ -95,7 +95,7 @@ class Sheet:
 
     title: str
     bars: Sequence[Bar]
-    level: float
+    level: float | None
     facts: Sequence[str]
     warnings: Sequence[str]
     shown: Shown
@@ -123,6 +123,10 @@ def interval(bar: Bar) -> str:
     return f"[{number(bar.low):>10}, {number(bar.high):>10}]" if bar.known else "not known"
 
 
+def heading(sheet: Sheet) -> str:
+    return "bounds" if sheet.level is None else f"{100 * sheet.level:g}% interval"
+
+
 def rest(sheet: Sheet) -> str | None:
     hidden = len(sheet.bars) - SHOWN
     return f"… and {hidden} more feature{'s' if hidden > 1 else ''}" if hidden > 0 else None
@@ -133,7 +137,7 @@ def text(sheet: Sheet) -> str:
     bars = sheet.bars[:SHOWN]
     labels = [short(b.label, 40) for b in bars]
     wide = max([len(x) for x in labels] + [7])
-    head = f"{100 * sheet.level:g}% interval"
+    head = heading(sheet)
     lines = [short(sheet.title, 200), ""]
     if isinstance(sheet.shown.subject, Passage):
         lines += [*_marked(sheet.shown), ""]
@@ -159,7 +163,7 @@ def rich(sheet: Sheet) -> Group:
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("feature")
     table.add_column("score", justify="right")
-    table.add_column(f"{100 * sheet.level:g}% interval", justify="center")
+    table.add_column(heading(sheet), justify="center")
     table.add_column("P(sign)", justify="right")
     for bar in sheet.bars[:SHOWN]:
         style = (UP if bar.score > 0 else DOWN) if bar.clear else "dim"
@@ -231,7 +235,7 @@ def html(sheet: Sheet) -> str:
         f'<div class="eagle"><style>{STYLE}</style>'
         f'<div class="title">{escape(short(sheet.title, 200))}</div>{_subject(sheet.shown)}'
         "<table><thead><tr><th>feature</th><th>score</th><th></th>"
-        f"<th>{100 * sheet.level:g}% interval</th><th>P(sign)</th></tr></thead>"
+        f"<th>{heading(sheet)}</th><th>P(sign)</th></tr></thead>"
         f"<tbody>{''.join(rows)}</tbody></table>"
         + (f'<div class="fact">{more}</div>' if more else "")
         + "".join(f'<div class="warn">{escape(short(w, 400))}</div>' for w in sheet.warnings)

@@ -11,6 +11,7 @@ import numpy as np
 
 from eagle.explanation import Explanation
 from eagle.render import DOWN, UP, short
+from eagle.surrogate.posterior import Bounds
 from eagle.types import Array, InputError, MissingExtraError
 
 if TYPE_CHECKING:
@@ -229,5 +230,7 @@ def per_cent(level: float) -> str:
 
 def whiskers(explanations: Iterable[Explanation], level: float, what: str, hint: str) -> list[str]:
     """The line that says what the drawn intervals are; none if nothing is known of any."""
-    known = any(e.posterior is not None for e in explanations)
+    known = [e.posterior for e in explanations if e.posterior is not None]
+    if any(isinstance(posterior, Bounds) for posterior in known):
+        return [f"{what}: intervals as the methods give them{hint}"]
     return [f"{what}: {per_cent(level)} credible interval{hint}"] if known else []

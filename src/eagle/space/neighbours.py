@@ -56,10 +56,14 @@ class Neighbours:
     @cached_property
     def values(self) -> Array:
         """The background's rows as numbers and codes, shape (n, d)."""
-        data = self.data
-        if len(data) > MOST:
-            data = data.take(np.linspace(0, len(data) - 1, MOST).round().astype(int).tolist())
+        data = self.data if len(self.data) <= MOST else self.data.take(self.taken)
         return self.table.background.read(data)[0]
+
+    @cached_property
+    def taken(self) -> list[int]:
+        """Which rows of the data are looked at: all of them, or evenly spaced ones."""
+        n = len(self.data)
+        return [int(j) for j in np.linspace(0, n - 1, min(n, MOST)).round()]
 
     @cached_property
     def states(self) -> NDArray[np.intp]:

@@ -165,18 +165,26 @@ class Draws:
 @final
 @dataclass(frozen=True, eq=False)
 class Bounds:
-    """Intervals that another package gives, known at one level only: low and high, shape (d,)."""
+    """Intervals that another package gives, known at one level only: low and high, shape (d,).
+
+    The level is None where the package names none: Venn-Abers bounds are no quantiles.
+    """
 
     mean: Array
     low: Array
     high: Array
-    level: float
+    level: float | None
 
     @property
     def std(self) -> Array:
         return np.full(len(self.mean), np.nan)
 
     def interval(self, level: float = 0.95, *, joint: bool = False) -> Array:
+        if self.level is None:
+            raise InputError(
+                "these bounds have no level: `shown()` gives them as they are, and no interval at "
+                f"the level {level:g} can be made of them"
+            )
         if joint or not np.isclose(level, self.level):
             raise InputError(
                 f"these intervals are known at the level {self.level:g}, each by itself, and at "
