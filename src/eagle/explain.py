@@ -126,6 +126,9 @@ class Memory:
 
 MEMORY = Memory(64 << 20)
 
+LONGEST = 16
+"""A plan of masks is made at most so many times longer than the budget, to ask enough of them."""
+
 
 @final
 @dataclass(frozen=True)
@@ -152,13 +155,29 @@ class Planner:
             else:
                 found[law] = known
         if fresh:
-            several = list(fresh.values())
-            kernel = self.method.kernel_in(several[0])
-            plans = self._design.plan(several, kernel, self.budget, self.generator())
+            plans = self._plans(list(fresh.values()))
             for (law, space), points in zip(fresh.items(), plans, strict=True):
                 found[law] = self._prepared(space, points)
                 MEMORY.put(self._key(space), found[law])
         return [self._own(found[space.law], space) for space in spaces]
+
+    def _plans(self, spaces: Sequence[Space]) -> list[Points]:
+        kernel = self.method.kernel_in(spaces[0])
+        plans = self._design.plan(spaces, kernel, self.budget, self.generator())
+        if not spaces[0].masks:
+            return plans
+        return [self._filled(space, plan) for space, plan in zip(spaces, plans, strict=True)]
+
+    def _filled(self, space: Space, points: Points) -> Points:
+        """A plan of masks, as long as it takes to ask the budget: many are drawn more than once."""
+        n = self.budget
+        if 2.0 ** len(space.origin) <= n:  # there are no more to ask than this
+            return points
+        while len(first := space.distinct(points)[0]) < self.budget and n < LONGEST * self.budget:
+            n *= 2
+            plan = self._design.plan([space], self.method.kernel_in(space), n, self.generator())
+            points = plan[0]
+        return points[: first[self.budget - 1] + 1] if len(first) >= self.budget else points
 
     def generator(self) -> np.random.Generator:
         """The one source of chance, fresh for each plan and each instance."""
