@@ -182,11 +182,25 @@ class Pictures:
 
     def inputs(self, rows: Sequence[int], points: Sequence[Points]) -> Any:
         """Pictures whose segments are off where the masks say so, shape (n, …)."""
-        off = np.concatenate(list(points)).astype(bool)[:, self.labels]
-        off = off[..., None] if self.picture.ndim == 3 else off
-        drawn = np.where(off, self.beneath, self.picture)
+        drawn = self._drawn(np.concatenate(list(points)))
         first = self.how.channels == "first" and drawn.ndim == 4
         return np.ascontiguousarray(np.moveaxis(drawn, -1, 1)) if first else drawn
+
+    def _drawn(self, masks: Points) -> Pixels:
+        """Mask by mask, by bits, so that all but the result stays in the processor's cache."""
+        word = np.dtype(f"u{self.picture.dtype.itemsize}")
+        shown, beneath = (
+            np.ascontiguousarray(p).view(word).ravel() for p in (self.picture, self.beneath)
+        )
+        change = shown ^ beneath
+        where = np.repeat(self.labels.ravel(), shown.size // self.labels.size)
+        off = (-masks.astype(np.int64)).astype(word)  # all bits of what is off, none of the rest
+        out = np.empty((len(masks), shown.size), dtype=word)
+        for row, mask in zip(out, off, strict=True):
+            np.take(mask, where, out=row, mode="clip")
+            row &= change
+            row ^= shown
+        return out.view(self.picture.dtype).reshape(len(masks), *self.picture.shape)
 
 
 def opaque(picture: Pixels) -> Pixels:
@@ -209,6 +223,8 @@ def _checked(picture: Pixels) -> Pixels:
         )
     if picture.dtype.kind == "f" and not np.isfinite(picture).all():
         raise InputError("the picture holds NaN or infinity: every pixel needs a number")
+    if picture.dtype.itemsize > 8:
+        return picture.astype(np.float64)
     return picture.copy()  # the caller may go on drawing in it
 
 
