@@ -140,7 +140,7 @@ def shop(X: pd.DataFrame) -> Any:
     )
 
 
-TWO = {"task": "classification", "outputs": ("no", "yes")}
+TWO: dict[str, Any] = {"task": "classification", "outputs": ("no", "yes")}
 
 CASES: dict[str, Case] = {
     "numbers, binned": Case(_numbers(), curved, {**TWO}),

@@ -1,0 +1,223 @@
+"""Pictures and texts beside their explanations: on pages, consoles and in plots."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from matplotlib import pyplot as plt
+from rich.console import Console
+
+import eagle
+from catalogue import LABELS, PICTURES, TEXTS, TWO, brightness, mood
+from eagle import demos, methods, png
+from eagle.space.subject import MOST, Passage, Picture
+from eagle.types import InputError
+
+mpl.use("Agg")
+
+
+@pytest.fixture(autouse=True)
+def closed() -> Iterator[None]:
+    yield
+    plt.close("all")
+
+
+@pytest.fixture(scope="module")
+def picture() -> eagle.Explanation:
+    return eagle.Explainer(brightness, eagle.Images(LABELS, fill=0), budget=60, **TWO).explain(
+        PICTURES[0]
+    )
+
+
+def explained(text: str, **options: Any) -> eagle.Explanation:
+    return eagle.Explainer(mood, eagle.Texts(**options), budget=60, **TWO).explain(text)
+
+
+# -- what is kept -------------------------------------------------------------------------------
+
+
+def test_pictures_and_texts_travel_with_their_explanation(picture: eagle.Explanation) -> None:
+    for e in (picture, explained(TEXTS[0])):
+        back = eagle.Explanation.from_json(e.to_json())
+        assert back.to_dict() == e.to_dict()
+        assert type(back.subject) is type(e.subject)
+        assert e._repr_html_() == back._repr_html_()
+    subject = picture.subject
+    assert isinstance(subject, Picture)
+    assert subject.pixels.shape == (8, 6, 3)
+    assert np.array_equal(subject.pixels, np.rint(255 * PICTURES[0]))
+    assert np.array_equal(subject.labels, LABELS - 1)
+
+
+@pytest.mark.parametrize("spoil", [
+    {"labels": 1}, {"pixels": 1}, {"text": "x", "spans": [[0, 9, 0]], "note": ""},
+    {"text": "x", "spans": [[0, 1, 99]], "note": ""}, 3,
+])  # fmt: skip
+def test_a_spoilt_subject_is_refused(picture: eagle.Explanation, spoil: Any) -> None:
+    data = json.loads(picture.to_json())
+    data["subject"] = spoil if not isinstance(spoil, dict) or "text" in spoil else (
+        data["subject"] | spoil
+    )  # fmt: skip
+    with pytest.raises(InputError, match="damaged"):
+        eagle.Explanation.from_dict(data)
+
+
+def test_large_pictures_are_kept_small() -> None:
+    big = np.zeros((3000, 100), dtype=np.uint8)
+    kept = Picture.of(big, np.zeros(big.shape, dtype=np.intp))
+    assert max(kept.labels.shape) <= MOST
+    assert kept.pixels.shape == (*kept.labels.shape, 3)
+
+
+@pytest.mark.parametrize(("pixels", "darkest", "brightest"), [
+    (np.array([[0.0, 1.0]]), 0, 255), (np.array([[0.0, 16.0]]), 0, 255),
+    (np.array([[0, 128]], dtype=np.uint8), 0, 128), (np.array([[-1.0, 1.0]]), 0, 255),
+    (np.array([[False, True]]), 0, 255), (np.array([[7.0, 7.0]]), 0, 0),
+])  # fmt: skip
+def test_pixels_of_any_range_are_shown(pixels: Any, darkest: int, brightest: int) -> None:
+    shown = Picture.of(pixels, np.zeros(pixels.shape, dtype=np.intp)).pixels
+    assert (shown.min(), shown.max()) == (darkest, brightest)
+
+
+def test_what_is_transparent_shows_the_paper() -> None:
+    glass = np.zeros((1, 2, 4), dtype=np.uint8)
+    glass[0, 0, 3] = 255
+    shown = Picture.of(glass, np.zeros((1, 2), dtype=np.intp)).pixels
+    assert shown[0].tolist() == [[0, 0, 0], [255, 255, 255]]
+
+
+def test_png_by_another_reader() -> None:
+    pixels = np.random.default_rng(0).integers(0, 256, (7, 5, 3), dtype=np.uint8)
+    assert np.array_equal(
+        np.rint(255 * plt.imread(io.BytesIO(png.encode(pixels)), format="png")), pixels
+    )
+
+
+# -- pages and consoles -------------------------------------------------------------------------
+
+
+def test_hostile_texts_are_escaped() -> None:
+    e = explained("<script>alert(1)</script> & \"good\" 'bad' <b>x</b>")
+    page = e._repr_html_()
+    assert "<script" not in page
+    assert "<b>" not in page
+    assert "&lt;" in page
+
+
+def test_a_text_on_a_console_marks_what_is_sure() -> None:
+    e = explained("a good film with a bad end")
+    shown = str(e)
+    sure = {
+        n for n, (low, high) in zip(e.names, e.interval(0.9), strict=True) if low > 0 or high < 0
+    }
+    assert {"good", "bad"} <= sure
+    for name in e.names:
+        mark = "▲" if e.scores[e.names.index(name)] > 0 else "▼"
+        assert (f"{name}{mark}" in shown) == (name in sure)
+    console = Console(file=io.StringIO(), width=120, color_system="truecolor", force_terminal=True)
+    console.print(e)
+    assert "good" in console.file.getvalue()  # type: ignore[attr-defined]
+
+
+def test_a_picture_on_a_page_is_inline_and_small(picture: eagle.Explanation) -> None:
+    page = picture._repr_html_()
+    assert 'src="data:image/png;base64,' in page
+    assert "http" not in page
+    assert len(page) < 40_000
+
+
+def test_a_long_text_is_explained_by_sentences_and_says_so() -> None:
+    text = " ".join(f"Line {i} is good here, number{i} indeed." for i in range(40))
+    e = explained(text)
+    assert len(e.names) == 40
+    assert isinstance(e.subject, Passage)
+    assert "explained by its 40 sentences" in e.warnings[0]
+    by_word = explained(text, split=eagle.space.text.words)  # type: ignore[attr-defined]
+    assert len(by_word.names) > 40
+    assert not isinstance(by_word.subject, Passage) or not by_word.subject.note
+
+
+# -- plots --------------------------------------------------------------------------------------
+
+
+def test_image_draws_three_panels_or_two_without_intervals(picture: eagle.Explanation) -> None:
+    axes = eagle.plot.image(picture)
+    assert len(axes) == 3
+    axes[0].figure.canvas.draw()
+    assert len(eagle.plot.image(replace(picture, posterior=None))) == 2
+    figure, given = plt.subplots(1, 3)
+    assert eagle.plot.image(picture, given)[1] is given[1]
+    with pytest.raises(InputError, match="draws on 3 axes, not 1"):
+        eagle.plot.image(picture, figure.add_subplot())
+    with pytest.raises(InputError, match="pictures"):
+        eagle.plot.image(explained(TEXTS[0]))
+
+
+def test_image_hides_what_is_not_sure_or_not_strong(picture: eagle.Explanation) -> None:
+    def coloured(**how: Any) -> set[int]:
+        heat = np.ma.masked_invalid(eagle.plot.image(picture, **how)[1].images[1].get_array())
+        assert isinstance(picture.subject, Picture)
+        return set(np.unique(picture.subject.labels[~np.ma.getmaskarray(heat)]).tolist())
+
+    low, high = picture.interval(0.9).T
+    assert coloured() == set(range(8))
+    assert coloured(sure=True) == set(np.flatnonzero((low > 0) | (high < 0)).tolist())
+    assert coloured(top=2) == set(picture.order()[:2].tolist())
+
+
+@pytest.mark.parametrize("text", [
+    "good", TEXTS[3], "好的电影 good 👍🏽", "$a_b^c$ costs $5 and good", "word " * 900 + "good end",
+])  # fmt: skip
+@pytest.mark.filterwarnings("ignore:Glyph")  # the font of the machine may lack some
+@pytest.mark.parametrize("blue", [False, True])
+def test_texts_are_drawn(text: str, blue: bool) -> None:
+    ax = eagle.plot.text(explained(text, split=eagle.space.text.words, bag=False), blue=blue)  # type: ignore[attr-defined]
+    with mpl.rc_context({"text.parse_math": True}):
+        ax.figure.savefig(io.BytesIO(), format="svg")
+    words = [t.get_text() for t in ax.texts]
+    assert any("good" in w or "好" in w or "word" in w for w in words)
+
+
+def test_only_texts_are_drawn_as_texts(picture: eagle.Explanation) -> None:
+    with pytest.raises(InputError, match="texts"):
+        eagle.plot.text(picture)
+
+
+def test_frames_are_thicker_where_intervals_are_wider() -> None:
+    e = explained(TEXTS[0])
+    ax = eagle.plot.text(e)
+    wide = np.ptp(e.interval(0.9), axis=1)
+    frames = {
+        t.get_text(): t.get_bbox_patch().get_linewidth() for t in ax.texts if t.get_bbox_patch()
+    }
+    drawn = [frames[name] for name in e.names]
+    assert np.corrcoef(drawn, wide)[0, 1] > 0.99
+
+
+# -- the demos ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("what", demos.DEMOS)
+def test_demos_tell_something_true(what: str) -> None:
+    says, e = demos.DEMOS[what]()
+    assert says.endswith(":")
+    assert e.prediction > 0.5
+    assert e.r2_held_out > 0.2
+    if what == "text":
+        assert {"warm", "funny", "dull", "clever", "superb"} == set(e.top(5))
+
+
+def test_peers_on_pictures_and_texts_agree_on_what_matters() -> None:
+    explainer = eagle.Explainer(mood, eagle.Texts(), budget=300, **TWO)
+    found = eagle.compare(
+        [methods.EAGLE, methods.LIME, methods.GLIME, methods.BAYESLIME], explainer,
+        "the good plot was bad", runs=2, k=2, progress=False,
+    )  # fmt: skip
+    assert all(set(m.first.top(2)) == {"good", "bad"} for m in found.methods)
