@@ -121,9 +121,9 @@ def test_a_text_on_a_console_marks_what_is_sure() -> None:
     for name in e.names:
         mark = "▲" if e.scores[e.names.index(name)] > 0 else "▼"
         assert (f"{name}{mark}" in shown) == (name in sure)
-    console = Console(file=io.StringIO(), width=120, color_system="truecolor", force_terminal=True)
-    console.print(e)
-    assert "good" in console.file.getvalue()  # type: ignore[attr-defined]
+    written = io.StringIO()
+    Console(file=written, width=120, color_system="truecolor", force_terminal=True).print(e)
+    assert "good" in written.getvalue()
 
 
 def test_a_picture_on_a_page_is_inline_and_small(picture: eagle.Explanation) -> None:
@@ -139,7 +139,7 @@ def test_a_long_text_is_explained_by_sentences_and_says_so() -> None:
     assert len(e.names) == 40
     assert isinstance(e.subject, Passage)
     assert "explained by its 40 sentences" in e.warnings[0]
-    by_word = explained(text, split=eagle.space.text.words)  # type: ignore[attr-defined]
+    by_word = explained(text, split=eagle.space.text.words)
     assert len(by_word.names) > 40
     assert not isinstance(by_word.subject, Passage) or not by_word.subject.note
 
@@ -178,7 +178,7 @@ def test_image_hides_what_is_not_sure_or_not_strong(picture: eagle.Explanation) 
 @pytest.mark.filterwarnings("ignore:Glyph")  # the font of the machine may lack some
 @pytest.mark.parametrize("blue", [False, True])
 def test_texts_are_drawn(text: str, blue: bool) -> None:
-    ax = eagle.plot.text(explained(text, split=eagle.space.text.words, bag=False), blue=blue)  # type: ignore[attr-defined]
+    ax = eagle.plot.text(explained(text, split=eagle.space.text.words, bag=False), blue=blue)
     with mpl.rc_context({"text.parse_math": True}):
         ax.figure.savefig(io.BytesIO(), format="svg")
     words = [t.get_text() for t in ax.texts]
