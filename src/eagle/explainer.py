@@ -21,7 +21,7 @@ from eagle.space.background import Background
 from eagle.space.dataframes import PandasFrame
 from eagle.space.frame import Frame
 from eagle.space.image import Images
-from eagle.space.neighbours import Neighbours
+from eagle.space.neighbours import Neighbours, Rows
 from eagle.space.read import frame
 from eagle.space.tabular import Table
 from eagle.space.text import Texts
@@ -80,8 +80,7 @@ class Explainer:
         self._seen: tuple[str, tuple[Any, ...]] | None = None
         self.background: Background | None = None
         self._around: dict[str, Any] | None = None
-        self._data: Frame | None = None
-        self._clusters: dict[int, Any] = {}
+        self._rows: Rows | None = None
         self._parts: Images | Texts | None = None
         if isinstance(data, Images | Texts):
             if view or names is not None or categories or freeze or bounds or scales is not None:
@@ -99,7 +98,7 @@ class Explainer:
             if scales is not None and not isinstance(scales, Mapping):
                 raise InputError("with data, scales are given by column name, in a dictionary")
             table = fitted_on(model, frame(data, names))
-            self._data = table
+            self._rows = Rows(table)
             self.background = Background.of(
                 table, categories=categories, freeze=freeze, bounds=bounds, scales=scales,
             )  # fmt: skip
@@ -128,6 +127,8 @@ class Explainer:
         self.method = method
         self.seed = whole_number(seed, "random_state", 0)
         self._refuse()
+        if Need.ROWS in method.needs and self._rows is not None:
+            self._rows.kept()  # now, as they are
         self.budget = whole_number(method.budget if budget is None else budget, "budget", 1)
         self._planner = (
             Planner(method, self.budget, self.seed) if isinstance(method, Method) else None
@@ -149,14 +150,14 @@ class Explainer:
     def __getstate__(self) -> dict[str, Any]:
         """Without the rows of the data, unless the method needs them."""
         needed = Need.ROWS in self.method.needs
-        return self.__dict__ if needed else {**self.__dict__, "_data": None}
+        return self.__dict__ if needed else {**self.__dict__, "_rows": None}
 
     def _refuse(self) -> None:
         """A method that cannot work here is refused now, before anything is asked."""
         needs, name, box = self.method.needs, self.method.name, self._box
         if Need.TABLE in needs and self._parts is not None:
             raise InputError(f"{name} needs {Need.TABLE.value}")
-        if Need.ROWS in needs and self._data is None:
+        if Need.ROWS in needs and self._rows is None:
             raise InputError(f"{name} needs {Need.ROWS.value}: give the data itself")
         if Need.MATCHES in needs and self.view != "binned":
             raise InputError(f"{name} needs {Need.MATCHES.value}: say view='binned'")
@@ -318,9 +319,9 @@ class Explainer:
 
     def _seen_from(self, table: Table) -> Instances:
         """The instances themselves, or, if the method needs these, among the background's rows."""
-        if Need.ROWS not in self.method.needs or self._data is None:
+        if Need.ROWS not in self.method.needs or self._rows is None:
             return table
-        return Neighbours(table, self._data, self._clusters)
+        return Neighbours(table, self._rows.kept(), self._rows.clusters)
 
     def _around_each(self, X: Any) -> list[_Group]:
         """Without data each row is its own background."""

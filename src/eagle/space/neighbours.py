@@ -19,6 +19,25 @@ MOST = 10_000
 
 
 @final
+@dataclass(eq=False)
+class Rows:
+    """The rows of the background, and their clusters. Explainers of the same data share them."""
+
+    given: Frame | None
+    clusters: dict[int, NDArray[np.intp]] = field(default_factory=dict, repr=False)
+    _kept: Frame | None = field(default=None, repr=False)
+
+    def kept(self) -> Frame:
+        """At most `MOST` rows, copied once: what becomes of the data later changes nothing."""
+        if self._kept is None:
+            assert self.given is not None
+            n = len(self.given)
+            spaced = np.linspace(0, n - 1, min(n, MOST)).round().astype(int)
+            self._kept, self.given = self.given.take(spaced.tolist()), None
+        return self._kept
+
+
+@final
 @dataclass(frozen=True, eq=False)
 class Neighbours:
     """Rows to be explained by the rows of a background.
@@ -53,10 +72,7 @@ class Neighbours:
     @cached_property
     def values(self) -> Array:
         """The background's rows as numbers and codes, shape (n, d)."""
-        data = self.data
-        if len(data) > MOST:
-            data = data.take(np.linspace(0, len(data) - 1, MOST).round().astype(int).tolist())
-        return self.table.background.read(data)[0]
+        return self.table.background.read(self.data)[0]
 
     @cached_property
     def states(self) -> NDArray[np.intp]:
