@@ -11,7 +11,7 @@ import numpy as np
 
 from eagle import foreign, methods
 from eagle.explain import Method, Planner, Prepared, ask
-from eagle.explanation import Bill, Explanation, Target, aimed_at, answers_of
+from eagle.explanation import Bill, Explanation, Target, aimed_at, answers_of, refuse_pair
 from eagle.foreign import Foreign, Question
 from eagle.models.box import Task, box
 from eagle.plan import Plan
@@ -162,7 +162,8 @@ class Explainer:
         if Need.MATCHES in needs and self.view != "binned":
             raise InputError(f"{name} needs {Need.MATCHES.value}: say view='binned'")
         if Need.OFFSETS in needs and self.view != "continuous":
-            raise InputError(f"{name} needs {Need.OFFSETS.value}: say view='continuous'")
+            hint = "" if self._parts is not None else ": say view='continuous'"
+            raise InputError(f"{name} needs {Need.OFFSETS.value}{hint}")
         if not needs & {Need.PROBABILITIES, Need.BINARY}:
             return
         wanted = Need.BINARY if Need.BINARY in needs else Need.PROBABILITIES
@@ -190,11 +191,15 @@ class Explainer:
         `target` is the class or output to explain, or a pair: one against another. Without it,
         the predicted class, or the first output of a regression.
         """
-        groups = self._groups(x, one=True)
-        rows = sum(len(group.table) for group in groups)
-        if rows != 1:
-            raise InputError(f"explain takes one row, but {rows} came: use explain_many")
-        return next(self._each(groups, target))
+        return next(self._each([self._one(x)], target))
+
+    def check(self, x: Any, target: Target = None) -> None:
+        """Raise now what `explain` would refuse before it asks: an x or a target that does not
+        fit, or a plan that the budget does not allow."""
+        group = self._one(x)
+        self._check_target(target)
+        if self._planner is not None and self._planner.method.planned:
+            self._planner.prepare([group.table.space(0)])
 
     def explain_each(self, X: Any, target: Target = None) -> Iterator[Explanation]:
         """Explain many rows from shared model calls, each as soon as its answers are there."""
@@ -226,10 +231,7 @@ class Explainer:
 
     def plan(self, x: Any) -> Plan:
         """What the model would be asked about x, before it is: answer it anywhere, then `fit`."""
-        groups = self._groups(x, one=True)
-        if sum(len(group.table) for group in groups) != 1:
-            raise InputError("a plan is for one row")
-        table = groups[0].table
+        table = self._one(x).table
         if self._planner is None:
             raise InputError(f"{self.method.name} asks the model itself: it has no plan")
         prepared = self._planner.prepare([table.space(0)])[0]
@@ -284,6 +286,13 @@ class Explainer:
         return f"<Explainer of {self._box.calls_it} by {self.method.name}, {self.view}>"
 
     # -- inside ---------------------------------------------------------------------------------
+
+    def _one(self, x: Any) -> _Group:
+        groups = self._groups(x, one=True)
+        rows = sum(len(group.table) for group in groups)
+        if rows != 1:
+            raise InputError(f"explain takes one row, but {rows} came: use explain_many")
+        return groups[0]
 
     def _groups(self, X: Any, one: bool = False) -> list[_Group]:
         """The rows, those apart that need a dtype of their own (a level nobody saw, a hole among
@@ -352,10 +361,15 @@ class Explainer:
             box=self._box,
         )
 
+    def _check_target(self, target: Target) -> None:
+        """Before anything is paid."""
+        refuse_pair(self.method.name, self.method, target)
+        if target is not None and self._box.outputs is not None:
+            answers_of(np.zeros((1, len(self._box.outputs))), self._box.outputs, target)
+
     def _each(self, groups: Sequence[_Group], target: Target) -> Iterator[Explanation]:
         """Explanations in the order of the rows. The few odd rows are asked first."""
-        if target is not None and self._box.outputs is not None:  # before anything is paid
-            answers_of(np.zeros((1, len(self._box.outputs))), self._box.outputs, target)
+        self._check_target(target)
         ready: dict[int, Explanation] = {}
         following = 0
         try:

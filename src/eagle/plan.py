@@ -24,6 +24,7 @@ from eagle.explanation import (
     null,
     pack,
     plain_json,
+    refuse_pair,
     unpack,
 )
 from eagle.models.box import Box
@@ -69,6 +70,7 @@ class Plan:
 
     def explain(self, answers: Array, target: Target, bill: Bill) -> Explanation:
         """From checked answers, shape (rows, outputs), and what they cost."""
+        refuse_pair(self.method, self.surrogate, target)
         task, outputs = self.box.understood(answers)
         target = aimed_at(target, answers, task, outputs)
         y = answers_of(answers, outputs, target)
