@@ -128,10 +128,10 @@ class Calibrated:
 
     def _refuse(self, question: Question) -> None:
         """What cannot work here is refused before anything is asked."""
-        if len(self.labels) != len(question.instances.data):
+        if len(self.labels) != question.instances.rows.count:
             raise InputError(
                 f"{CALIBRATED} needs a label for each row of the data: {len(self.labels)} labels "
-                f"came for {len(question.instances.data)} rows"
+                f"came for {question.instances.rows.count} rows"
             )
         if any(column.frozen for column in question.instances.table.background.columns):
             raise InputError(
@@ -157,7 +157,7 @@ class Calibrated:
         if task is None or (task == "classification" and outputs is None):
             question.answers(question.data[:0])  # the instance alone: its answer shows the rest
             task, outputs = question.understood()
-        labels = [self.labels[j] for j in question.instances.taken]
+        labels = [self.labels[j] for j in question.instances.rows.taken]
         if task == "regression":
             if not all(isinstance(v, int | float) and np.isfinite(v) for v in labels):
                 raise InputError(f"{CALIBRATED} needs labels that are numbers in a regression")

@@ -188,7 +188,7 @@ class Comparison:
 
 
 def compare(
-    methods: Iterable[Method | Foreign],
+    methods: Iterable[Method | Foreign] | Method | Foreign,
     explainer: Explainer,
     x: Any,
     runs: int = 5,
@@ -205,13 +205,15 @@ def compare(
     own budget. `converged` adds how far each agrees with LIME's explanation from so many further
     rows. A method that cannot work there is refused before anything is asked.
     """
-    found = list(methods)
+    found = [methods] if isinstance(methods, Method | Foreign) else list(methods)
     if not found:
         raise InputError("there are no methods to compare: give some of eagle.methods")
     runs, k = whole_number(runs, "runs", 1), whole_number(k, "k", 1)
     ready = [_runs(explainer, method, runs, equal) for method in found]
     rows = None if converged is None else whole_number(converged, "converged", 1)
     reference = None if rows is None else explainer.using(every.LIME, budget=rows)
+    for one in (*[several[0] for several in ready], *([reference] if reference else [])):
+        one.check(x, target)
     line = Progress("explained", runs * len(found) + (reference is not None), silent=not progress)
     try:
         target, truth = _truth(reference, x, target, line)

@@ -11,7 +11,7 @@ import numpy as np
 
 from eagle import foreign, methods
 from eagle.explain import Method, Planner, Prepared, ask
-from eagle.explanation import Bill, Explanation, Target, aimed_at, answers_of
+from eagle.explanation import Bill, Explanation, Target, aimed_at, answers_of, refuse_pair
 from eagle.foreign import Foreign, Question
 from eagle.models.box import Task, box
 from eagle.plan import Plan
@@ -21,7 +21,7 @@ from eagle.space.background import Background
 from eagle.space.dataframes import PandasFrame
 from eagle.space.frame import Frame
 from eagle.space.image import Images
-from eagle.space.neighbours import Neighbours
+from eagle.space.neighbours import Neighbours, Rows
 from eagle.space.read import frame
 from eagle.space.tabular import Table
 from eagle.space.text import Texts
@@ -80,8 +80,7 @@ class Explainer:
         self._seen: tuple[str, tuple[Any, ...]] | None = None
         self.background: Background | None = None
         self._around: dict[str, Any] | None = None
-        self._data: Frame | None = None
-        self._clusters: dict[int, Any] = {}
+        self._rows: Rows | None = None
         self._parts: Images | Texts | None = None
         if isinstance(data, Images | Texts):
             if view or names is not None or categories or freeze or bounds or scales is not None:
@@ -99,7 +98,7 @@ class Explainer:
             if scales is not None and not isinstance(scales, Mapping):
                 raise InputError("with data, scales are given by column name, in a dictionary")
             table = fitted_on(model, frame(data, names))
-            self._data = table
+            self._rows = Rows(table)
             self.background = Background.of(
                 table, categories=categories, freeze=freeze, bounds=bounds, scales=scales,
             )  # fmt: skip
@@ -128,6 +127,8 @@ class Explainer:
         self.method = method
         self.seed = whole_number(seed, "random_state", 0)
         self._refuse()
+        if Need.ROWS in method.needs and self._rows is not None:
+            self._rows.kept()  # now, as they are
         self.budget = whole_number(method.budget if budget is None else budget, "budget", 1)
         self._planner = (
             Planner(method, self.budget, self.seed) if isinstance(method, Method) else None
@@ -149,19 +150,20 @@ class Explainer:
     def __getstate__(self) -> dict[str, Any]:
         """Without the rows of the data, unless the method needs them."""
         needed = Need.ROWS in self.method.needs
-        return self.__dict__ if needed else {**self.__dict__, "_data": None}
+        return self.__dict__ if needed else {**self.__dict__, "_rows": None}
 
     def _refuse(self) -> None:
         """A method that cannot work here is refused now, before anything is asked."""
         needs, name, box = self.method.needs, self.method.name, self._box
         if Need.TABLE in needs and self._parts is not None:
             raise InputError(f"{name} needs {Need.TABLE.value}")
-        if Need.ROWS in needs and self._data is None:
+        if Need.ROWS in needs and self._rows is None:
             raise InputError(f"{name} needs {Need.ROWS.value}: give the data itself")
         if Need.MATCHES in needs and self.view != "binned":
             raise InputError(f"{name} needs {Need.MATCHES.value}: say view='binned'")
         if Need.OFFSETS in needs and self.view != "continuous":
-            raise InputError(f"{name} needs {Need.OFFSETS.value}: say view='continuous'")
+            hint = "" if self._parts is not None else ": say view='continuous'"
+            raise InputError(f"{name} needs {Need.OFFSETS.value}{hint}")
         if not needs & {Need.PROBABILITIES, Need.BINARY}:
             return
         wanted = Need.BINARY if Need.BINARY in needs else Need.PROBABILITIES
@@ -189,11 +191,15 @@ class Explainer:
         `target` is the class or output to explain, or a pair: one against another. Without it,
         the predicted class, or the first output of a regression.
         """
-        groups = self._groups(x, one=True)
-        rows = sum(len(group.table) for group in groups)
-        if rows != 1:
-            raise InputError(f"explain takes one row, but {rows} came: use explain_many")
-        return next(self._each(groups, target))
+        return next(self._each([self._one(x)], target))
+
+    def check(self, x: Any, target: Target = None) -> None:
+        """Raise now what `explain` would refuse before it asks: an x or a target that does not
+        fit, or a plan that the budget does not allow."""
+        group = self._one(x)
+        self._check_target(target)
+        if self._planner is not None and self._planner.method.planned:
+            self._planner.prepare([group.table.space(0)])
 
     def explain_each(self, X: Any, target: Target = None) -> Iterator[Explanation]:
         """Explain many rows from shared model calls, each as soon as its answers are there."""
@@ -225,10 +231,7 @@ class Explainer:
 
     def plan(self, x: Any) -> Plan:
         """What the model would be asked about x, before it is: answer it anywhere, then `fit`."""
-        groups = self._groups(x, one=True)
-        if sum(len(group.table) for group in groups) != 1:
-            raise InputError("a plan is for one row")
-        table = groups[0].table
+        table = self._one(x).table
         if self._planner is None:
             raise InputError(f"{self.method.name} asks the model itself: it has no plan")
         prepared = self._planner.prepare([table.space(0)])[0]
@@ -284,6 +287,13 @@ class Explainer:
 
     # -- inside ---------------------------------------------------------------------------------
 
+    def _one(self, x: Any) -> _Group:
+        groups = self._groups(x, one=True)
+        rows = sum(len(group.table) for group in groups)
+        if rows != 1:
+            raise InputError(f"explain takes one row, but {rows} came: use explain_many")
+        return groups[0]
+
     def _groups(self, X: Any, one: bool = False) -> list[_Group]:
         """The rows, those apart that need a dtype of their own (a level nobody saw, a hole among
         whole numbers): they are asked apart, so that they never change what others are asked."""
@@ -320,9 +330,9 @@ class Explainer:
 
     def _seen_from(self, table: Table) -> Instances:
         """The instances themselves, or, if the method needs these, among the background's rows."""
-        if Need.ROWS not in self.method.needs or self._data is None:
+        if Need.ROWS not in self.method.needs or self._rows is None:
             return table
-        return Neighbours(table, self._data, self._clusters)
+        return Neighbours(table, self._rows)
 
     def _around_each(self, X: Any) -> list[_Group]:
         """Without data each row is its own background."""
@@ -354,10 +364,15 @@ class Explainer:
             subject=table.subject(i),
         )
 
+    def _check_target(self, target: Target) -> None:
+        """Before anything is paid."""
+        refuse_pair(self.method.name, self.method, target)
+        if target is not None and self._box.outputs is not None:
+            answers_of(np.zeros((1, len(self._box.outputs))), self._box.outputs, target)
+
     def _each(self, groups: Sequence[_Group], target: Target) -> Iterator[Explanation]:
         """Explanations in the order of the rows. The few odd rows are asked first."""
-        if target is not None and self._box.outputs is not None:  # before anything is paid
-            answers_of(np.zeros((1, len(self._box.outputs))), self._box.outputs, target)
+        self._check_target(target)
         ready: dict[int, Explanation] = {}
         following = 0
         try:

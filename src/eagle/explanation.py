@@ -19,7 +19,7 @@ from eagle.space.subject import Passage, Picture, Subject
 from eagle.surrogate import saved
 from eagle.surrogate.fit import Fitted, Surrogate, is_flat
 from eagle.surrogate.posterior import Bounds, Draws, Posterior, StudentT
-from eagle.types import Array, InputError, MissingExtraError, Points
+from eagle.types import Array, InputError, MissingExtraError, Need, Points
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -205,6 +205,7 @@ class Explanation:
 
     def about(self, target: Target) -> Explanation:
         """The explanation of another output, or of one against another, from the same answers."""
+        refuse_pair(self.method, self.surrogate, target)
         y = self._answers(target)
         return replace(self, **described(self._fitted(y), y), target=target)
 
@@ -431,6 +432,15 @@ def aimed_at(target: Target, answers: Array, task: str, outputs: tuple[Any, ...]
     if target is not None:
         return target
     return outputs[int(answers[0].argmax())] if task == "classification" else outputs[0]
+
+
+def refuse_pair(method: str, part: object, target: Target) -> None:
+    """What looks for the boundary p = ½ of a class cannot explain a difference of classes."""
+    if isinstance(target, tuple) and Need.BINARY in getattr(part, "needs", ()):
+        raise InputError(
+            f"{method} explains the probability of one class, not of one against another: of two "
+            "classes, either says it all"
+        )
 
 
 def answers_of(answers: Array, outputs: tuple[Any, ...], target: Target) -> Array:

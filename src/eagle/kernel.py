@@ -79,12 +79,13 @@ class Shapley:
     ends: float = 1.0
 
     def __call__(self, features: Array, anchor: Array) -> Array:
-        from scipy.special import binom
+        from scipy.special import gammaln
 
         d = features.shape[-1]
-        size = np.arange(d + 1)
-        inner = binom(d, size) * size * (d - size)
-        weight = np.divide(d - 1, inner, out=np.full(d + 1, self.ends), where=inner > 0)
+        weight = np.full(d + 1, float(self.ends))
+        k = np.arange(1, d)
+        ways = gammaln(d + 1) - gammaln(k + 1) - gammaln(d - k + 1)
+        weight[1:d] = np.exp(-ways) * (d - 1) / (k * (d - k))
         matches = np.rint(features.sum(axis=-1)).astype(np.intp)
         return np.asarray(np.maximum(weight, np.finfo(np.float64).tiny)[matches])
 

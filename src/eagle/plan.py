@@ -26,6 +26,7 @@ from eagle.explanation import (
     plain_json,
     read_subject,
     subject_to_dict,
+    refuse_pair,
     unpack,
 )
 from eagle.models.box import Box
@@ -73,6 +74,7 @@ class Plan:
 
     def explain(self, answers: Array, target: Target, bill: Bill) -> Explanation:
         """From checked answers, shape (rows, outputs), and what they cost."""
+        refuse_pair(self.method, self.surrogate, target)
         task, outputs = self.box.understood(answers)
         target = aimed_at(target, answers, task, outputs)
         y = answers_of(answers, outputs, target)

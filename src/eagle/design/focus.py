@@ -18,6 +18,9 @@ from eagle.types import Array, InputError, Kernel, Need, Points, Seen, Space
 IDENTITY = Prior(1.0, 1.0)
 """BayesLIME's prior: a precision of 1 on every coefficient, the intercept's too."""
 
+MOST, TINY = 2.0**62, float(np.finfo(np.float64).tiny)
+"""More rows than anyone can ask, and what keeps a width that squares to 0 from dividing."""
+
 
 @final
 @dataclass(frozen=True)
@@ -70,13 +73,17 @@ class Focus:
         return at(even(space), uniforms(space, self.pool, rng)).astype(space.origin.dtype)
 
     def _chosen(self, std: Array, n: int, rng: np.random.Generator) -> NDArray[np.intp]:
-        """n candidates with probability ∝ exp(std/τ), by Gumbel's trick: nothing overflows."""
-        raw = np.asarray(rng.bit_generator.random_raw(len(std) * (n if self.again else 1)))
+        """n candidates with probability ∝ exp(std/τ), above the largest: nothing overflows.
+
+        With replacement by the cumulated law, without by Gumbel's trick.
+        """
+        raw = np.asarray(rng.bit_generator.random_raw(n if self.again else len(std)))
         uniform = ((raw >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53
-        noise = -np.log(-np.log(uniform))
+        above = (std - std.max()) / self.temperature
         if self.again:
-            return np.asarray(np.argmax(noise.reshape(n, -1) + std / self.temperature, axis=1))
-        return np.argsort(-(noise + std / self.temperature), kind="stable")[:n]
+            law = np.cumsum(np.exp(above))
+            return np.searchsorted(law, uniform * law[-1], side="right")
+        return np.argsort(np.log(-np.log(uniform)) - above, kind="stable")[:n]
 
     def weight(self, space: Space, kernel: Kernel, features: Array) -> Array:
         if self.coalitions:
@@ -141,5 +148,6 @@ def to_go(
     """
     from scipy.special import ndtri
 
-    z = float(ndtri((1 + level) / 2))
-    return math.ceil(variance / (spread * weight * (width / z) ** 2) - asked)
+    reach = width / float(ndtri((1 + level) / 2))
+    wanted = variance / max(spread * weight * reach * reach, TINY)
+    return math.ceil(min(wanted, MOST) - asked)

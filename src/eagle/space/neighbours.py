@@ -19,6 +19,32 @@ MOST = 10_000
 
 
 @final
+@dataclass(eq=False)
+class Rows:
+    """The rows of the background, and their clusters. Explainers of the same data share them."""
+
+    given: Frame | None
+    clusters: dict[int, NDArray[np.intp]] = field(default_factory=dict, repr=False)
+    count: int = field(init=False)
+    _kept: Frame | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        self.count = 0 if self.given is None else len(self.given)
+
+    @property
+    def taken(self) -> list[int]:
+        """Which rows of the data are looked at: all of them, or evenly spaced ones."""
+        return [int(j) for j in np.linspace(0, self.count - 1, min(self.count, MOST)).round()]
+
+    def kept(self) -> Frame:
+        """At most `MOST` rows, copied once: what becomes of the data later changes nothing."""
+        if self._kept is None:
+            assert self.given is not None
+            self._kept, self.given = self.given.take(self.taken), None
+        return self._kept
+
+
+@final
 @dataclass(frozen=True, eq=False)
 class Neighbours:
     """Rows to be explained by the rows of a background.
@@ -29,8 +55,7 @@ class Neighbours:
     """
 
     table: Table
-    data: Frame
-    _labels: dict[int, NDArray[np.intp]] = field(default_factory=dict, repr=False)
+    rows: Rows
 
     def __len__(self) -> int:
         return len(self.table)
@@ -56,14 +81,7 @@ class Neighbours:
     @cached_property
     def values(self) -> Array:
         """The background's rows as numbers and codes, shape (n, d)."""
-        data = self.data if len(self.data) <= MOST else self.data.take(self.taken)
-        return self.table.background.read(data)[0]
-
-    @cached_property
-    def taken(self) -> list[int]:
-        """Which rows of the data are looked at: all of them, or evenly spaced ones."""
-        n = len(self.data)
-        return [int(j) for j in np.linspace(0, n - 1, min(n, MOST)).round()]
+        return self.table.background.read(self.rows.kept())[0]
 
     @cached_property
     def states(self) -> NDArray[np.intp]:
@@ -77,7 +95,7 @@ class Neighbours:
 
     def labels(self, clusters: int) -> NDArray[np.intp]:
         """The cluster of each row, by Ward's method on the columns as they are, shape (n,)."""
-        if clusters not in self._labels:
+        if clusters not in self.rows.clusters:
             try:
                 from sklearn.cluster import AgglomerativeClustering
             except ImportError:
@@ -85,8 +103,8 @@ class Neighbours:
             if clusters > len(self.numbers):
                 raise InputError(f"{len(self.numbers)} rows cannot form {clusters} clusters")
             found = AgglomerativeClustering(clusters).fit_predict(self.numbers)
-            self._labels[clusters] = np.asarray(found, dtype=np.intp)
-        return self._labels[clusters]
+            self.rows.clusters[clusters] = np.asarray(found, dtype=np.intp)
+        return self.rows.clusters[clusters]
 
     def written(self, i: int, values: Array) -> Any:
         """Rows of numbers and codes as the model is asked them, beside the rest of row i."""

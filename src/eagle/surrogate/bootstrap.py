@@ -9,7 +9,7 @@ import numpy as np
 
 from eagle.surrogate.fit import Fit, Fitter, Later, Surrogate
 from eagle.surrogate.posterior import Draws
-from eagle.types import Array, InputError
+from eagle.types import Array, InputError, Need
 
 
 @final
@@ -28,6 +28,10 @@ class Bootstrap:
             raise InputError(f"a bootstrap is of a surrogate, not of {self.surrogate!r}")
         if not isinstance(self.resamples, int) or self.resamples < 2:
             raise InputError(f"a bootstrap needs at least 2 resamples, not {self.resamples!r}")
+
+    @property
+    def needs(self) -> frozenset[Need]:
+        return getattr(self.surrogate, "needs", frozenset())
 
     def on(self, features: Array, weight: Array) -> Fitter:
         return Later(self, features, weight)

@@ -8,6 +8,7 @@ from typing import ClassVar, final
 import numpy as np
 from numpy.typing import NDArray
 
+from eagle.kernel import euclidean
 from eagle.surrogate.fit import Fit, Fitter, Later
 from eagle.surrogate.ridge import Ridge
 from eagle.types import Array, InputError, Need
@@ -35,18 +36,21 @@ class Boundary:
         return Later(self, features, weight)
 
     def fit(self, features: Array, y: Array, weight: Array) -> Fit:
-        rows = self.kept(y, weight)
+        rows = self.kept(features, y)
         fit = self.ridge.fit(features[rows], y[rows], weight[rows])
         # A row that had a say in which rows are kept was not held out.
         return Fit(fit.scores, fit.intercept, fit.local, fit.r2)
 
-    def kept(self, y: Array, weight: Array) -> NDArray[np.intp]:
+    def kept(self, features: Array, y: Array) -> NDArray[np.intp]:
         """The rows fitted: the instance first."""
         few = max(2, len(y) // self.generated)
+        # Not by weight: a row that was drawn twice weighs more, but is no nearer. Rounded, so
+        # that rows equally far stay in the order of |p − ½|.
+        far = np.round(euclidean(features, features[0]), 9)
         rows = [np.zeros(1, dtype=np.intp)]
         for side in (y >= 0.5, y < 0.5):
             there = np.flatnonzero(side)
             unsure = there[np.argsort(np.abs(y[there] - 0.5), kind="stable")][:few]
-            near = unsure[np.argsort(-weight[unsure], kind="stable")][: few // 2]
+            near = unsure[np.argsort(far[unsure], kind="stable")][: few // 2]
             rows.append(near[near != 0])
         return np.concatenate(rows)

@@ -1,0 +1,104 @@
+"""What a method cannot do it refuses in a sentence, before anything is asked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import eagle
+from catalogue import CASES, METHODS, Case, supports
+from eagle import Background, Images, Texts, methods
+from eagle.explain import Method
+from eagle.foreign import Foreign
+from eagle.types import Need
+
+REFUSED = [
+    pytest.param(method, case, id=f"{name} | {place}")
+    for name, method in METHODS.items()
+    for place, case in CASES.items()
+    if not supports(method, case)
+]
+
+
+class Never:
+    """A model that is not to be asked."""
+
+    asked = 0
+
+    def __call__(self, X: Any) -> Any:
+        self.asked += 1
+        raise AssertionError("the model was asked")
+
+
+def readable(error: eagle.InputError, method: Method | Foreign, needs: frozenset[Need]) -> None:
+    sentence = str(error)
+    assert method.name in sentence
+    assert any(need.value in sentence for need in needs)
+    assert "\n" not in sentence
+    assert 15 < len(sentence) < 300
+
+
+def test_there_is_something_to_refuse() -> None:
+    assert len(REFUSED) > 40
+    needs = {need for case in REFUSED for need in case.values[0].needs}  # type: ignore[attr-defined]
+    assert needs >= {Need.TABLE, Need.MATCHES, Need.OFFSETS, Need.BINARY}
+
+
+@pytest.mark.parametrize(("method", "case"), REFUSED)
+def test_what_cannot_be_done_is_refused_at_the_door(case: Case, method: Method) -> None:
+    model = Never()
+    with pytest.raises(eagle.InputError) as caught:
+        eagle.Explainer(model, case.data, method=method, **case.options)
+    readable(caught.value, method, method.needs)
+    fine = eagle.Explainer(model, case.data, method=methods.LIME, **case.options)
+    with pytest.raises(eagle.InputError) as again:
+        fine.using(method)
+    assert str(again.value) == str(caught.value)
+    assert fine.method is methods.LIME  # and is still what it was
+    with pytest.raises(eagle.InputError):
+        eagle.compare([methods.LIME, method], fine, case.row(0), progress=False)
+    assert model.asked == 0
+
+
+@pytest.mark.parametrize("data", [Images(np.eye(2, dtype=int)), Texts()])
+@pytest.mark.parametrize(
+    "method",
+    [methods.DLIME, methods.SHAP_KERNEL, methods.SHAP_PERMUTATION, methods.GLIME_GAUSS,
+     methods.UNRAVEL],
+)  # fmt: skip
+def test_pictures_and_texts_are_no_tables(method: Method | Foreign, data: Any) -> None:
+    if not method.needs & {Need.TABLE, Need.OFFSETS}:
+        pytest.skip("it can")
+    with pytest.raises(eagle.InputError) as caught:
+        eagle.Explainer(Never(), data, method=method)
+    readable(caught.value, method, method.needs)
+
+
+@pytest.mark.parametrize(
+    "method", [methods.DLIME, methods.DLIME_NEAREST, methods.SHAP_KERNEL, methods.SHAP_PERMUTATION]
+)
+def test_a_summary_has_no_rows(method: Method | Foreign) -> None:
+    data = np.random.default_rng(0).normal(size=(50, 3))
+    for given in ({"data": Background.of(data)}, {"scales": [1.0, 1.0, 1.0]}):
+        with pytest.raises(eagle.InputError, match="give the data itself") as caught:
+            eagle.Explainer(Never(), method=method, **given)  # type: ignore[arg-type]
+        readable(caught.value, method, frozenset({Need.ROWS}))
+
+
+@pytest.mark.parametrize("method", ["EAGLE", None, Method, 3])
+def test_what_is_no_method_is_refused(method: Any) -> None:
+    data = np.random.default_rng(0).normal(size=(50, 3))
+    with pytest.raises(eagle.InputError, match="a method is a value such as"):
+        eagle.Explainer(Never(), data, method=method)
+
+
+def test_what_is_adaptive_has_no_plan_and_no_bootstrap() -> None:
+    data = np.random.default_rng(0).normal(size=(50, 3))
+    with pytest.raises(eagle.InputError, match="BayesLIME chooses rows by the answers"):
+        eagle.Explainer(Never(), data, method=methods.BAYESLIME).plan(data[:1])
+    with pytest.raises(eagle.InputError, match="a bootstrap needs a planned method"):
+        methods.Bootstrapped(methods.BAYESLIME)
+    with pytest.raises(eagle.InputError, match="Kernel SHAP asks the model itself"):
+        eagle.Explainer(Never(), data, method=methods.SHAP_KERNEL).plan(data[:1])

@@ -1,0 +1,254 @@
+"""BayesSHAP by Shapley values: by enumeration, and by `shap` itself."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from itertools import combinations, permutations, product
+from typing import Any
+
+import numpy as np
+import pytest
+
+import eagle
+from eagle import Background, Images, methods
+from eagle.design.coalitions import Coalitions, movable
+from eagle.design.focus import IDENTITY
+from eagle.explain import Method
+from eagle.kernel import Shapley
+from eagle.space.mask import Fair, MaskSpace
+from eagle.space.read import frame
+from eagle.space.tabular import Table
+from eagle.surrogate.bayes import BayesLinear
+from eagle.surrogate.information import Prior
+from eagle.types import Array
+
+EXACT = Prior(slopes=1e-12, intercept=0.0)
+
+
+def game(masks: Array) -> Array:
+    """Something that no line is."""
+    rng = np.random.default_rng(5)
+    a, b = rng.normal(size=(2, masks.shape[1]))
+    return np.asarray(np.tanh(masks @ a) + (masks @ b) ** 2 / 4 + 3 * masks[:, 0] * masks[:, -1])
+
+
+def every(d: int) -> Array:
+    """All coalitions, the full one first."""
+    return np.array(list(product([1.0, 0.0], repeat=d)))
+
+
+def by_permutations(d: int) -> Array:
+    out = np.zeros(d)
+    for order in permutations(range(d)):
+        mask = np.zeros((d + 1, d))
+        for step, j in enumerate(order, 1):
+            mask[step:, j] = 1.0
+        out[list(order)] += np.diff(game(mask))
+    return out / math.factorial(d)
+
+
+def by_subsets(d: int) -> Array:
+    out = np.zeros(d)
+    for j in range(d):
+        others = [i for i in range(d) if i != j]
+        for size in range(d):
+            share = math.factorial(size) * math.factorial(d - size - 1) / math.factorial(d)
+            for some in combinations(others, size):
+                mask = np.zeros((2, d))
+                mask[:, list(some)] = 1.0
+                mask[1, j] = 1.0
+                out[j] += share * np.diff(game(mask))[0]
+    return out
+
+
+# -- the kernel ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("d", [2, 3, 7, 12])
+def test_the_kernel_as_it_is_written(d: int) -> None:
+    kept = np.tri(d + 1, d, k=-1)
+    expected = [1.0] + [(d - 1) / (math.comb(d, k) * k * (d - k)) for k in range(1, d)] + [1.0]
+    assert np.allclose(Shapley()(kept, np.ones(d)), expected, rtol=1e-12)
+    assert np.allclose(Shapley(ends=10**6)(kept, np.ones(d))[[0, -1]], 1e6)
+
+
+@pytest.mark.parametrize("d", [0, 1, 60, 1025, 3000])
+def test_the_kernel_of_none_one_or_a_thousand_players(d: int) -> None:
+    weight = Shapley()(np.tri(d + 1, d, k=-1), np.ones(d))
+    assert (weight > 0).all()
+    assert np.isfinite(weight).all()
+    assert weight[0] == weight[-1] == 1
+
+
+# -- Shapley values -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("d", [2, 4, 6])
+def test_two_roads_to_shapley_values(d: int) -> None:
+    assert np.allclose(by_permutations(d), by_subsets(d), atol=1e-12)
+
+
+@pytest.mark.parametrize("d", [2, 3, 5, 8])
+def test_all_coalitions_and_no_prior_give_shapley_values(d: int) -> None:
+    masks = every(d)
+    weight = Shapley(ends=1e9)(masks, np.ones(d))
+    fit = BayesLinear(EXACT).fit(masks, game(masks), weight)
+    assert np.allclose(fit.scores, by_subsets(d), atol=1e-6)
+    assert np.isclose(fit.intercept, game(np.zeros((1, d)))[0], atol=1e-6)
+    assert np.isclose(fit.local, game(np.ones((1, d)))[0], atol=1e-6)
+
+
+@pytest.mark.parametrize("d", [3, 6, 8])
+def test_the_package(d: int) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        shap = pytest.importorskip("shap")
+    explainer = shap.KernelExplainer(game, np.zeros((1, d)))
+    theirs = explainer.shap_values(np.ones((1, d)), nsamples=2**d, l1_reg=False, silent=True)
+    masks = every(d)
+    weight = Shapley(ends=1e9)(masks, np.ones(d))
+    fit = BayesLinear(EXACT).fit(masks, game(masks), weight)
+    assert np.allclose(fit.scores, np.ravel(theirs), atol=1e-6)
+    assert np.isclose(fit.intercept, float(np.ravel(explainer.expected_value)[0]), atol=1e-6)
+
+
+LABELS = np.repeat(np.arange(6).reshape(2, 3), 2, axis=1).repeat(2, axis=0)
+PICTURE = np.ones((4, 6))
+
+
+def seen(X: Array) -> Array:
+    """The game on which segments of `PICTURE` are kept."""
+    return game(np.stack([X[:, LABELS == k].mean(axis=1) for k in range(6)], axis=1))
+
+
+def picture(method: Method, **options: Any) -> eagle.Explanation:
+    data = Images(LABELS, fill=0)
+    return eagle.Explainer(seen, data, method=method, task="regression", **options).explain(PICTURE)
+
+
+@pytest.mark.parametrize("design", [Coalitions(), Coalitions(singles=True)])
+def test_pictures_through_the_front_door(design: Coalitions) -> None:
+    """With a budget large enough all 64 masks are asked, once each, and count as often as they
+    were drawn: with weights of their own, Shapley values come out."""
+    method = Method("exact", design, Shapley(ends=1e9), BayesLinear(EXACT))
+    e = picture(method, budget=3000)
+    assert e.bill.rows == 64
+    often = e.evidence.weight / Shapley(ends=1e9)(e.evidence.features, np.ones(6))
+    assert np.allclose(often, np.rint(often))
+    assert often.sum() == 3000
+    weight = e.evidence.weight / often
+    fit = BayesLinear(EXACT).fit(e.evidence.features, e.evidence.answers[:, 0], weight)
+    assert np.allclose(fit.scores, by_subsets(6), atol=1e-6)
+
+
+def test_it_converges_within_its_intervals() -> None:
+    """Many draws, the prior of 1 and the weight of 1 at both ends: near, and as sure as it says.
+
+    Where all or none match the kernel says 1 in place of infinity, so the line misses the ends
+    by a little.
+    """
+    truth = by_subsets(6)
+    e = picture(methods.BAYESSHAP_IID, budget=20_000)
+    low, high = e.interval(0.99).T
+    assert ((low <= truth) & (truth <= high)).all()
+    errors = []
+    for budget in (10, 100, 20_000):
+        runs = [picture(methods.BAYESSHAP_IID, budget=budget, random_state=s) for s in range(8)]
+        errors.append(np.mean([np.abs(run.scores - truth).max() for run in runs]))
+    assert errors[0] > errors[1] > errors[2]
+
+
+def test_a_table_of_two_rows() -> None:
+    """Two background rows, one the instance: a match or the other row's value, 2^d in all."""
+    data = np.array([[1.0, 1, 1, 1], [0.0, 0, 0, 0]])
+    method = Method("exact", Coalitions(), Shapley(ends=1e9), BayesLinear(EXACT))
+    e = eagle.Explainer(game, data, method=method, budget=600, categories=range(4)).explain(
+        data[:1]
+    )
+    assert e.bill.rows == 16
+    weight = Shapley(ends=1e9)(e.evidence.features, np.ones(4))
+    fit = BayesLinear(EXACT).fit(e.evidence.features, e.evidence.answers[:, 0], weight)
+    assert np.allclose(fit.scores, by_subsets(4), atol=1e-6)
+
+
+# -- the plan -----------------------------------------------------------------------------------
+
+
+def tables() -> list[Any]:
+    rng = np.random.default_rng(4)
+    numbers = rng.normal(size=(300, 3))
+    few = rng.choice(3, size=(300, 2), p=[0.8, 0.15, 0.05])
+    data = np.column_stack([numbers, few, np.full(300, 7.0)])
+    ground = Background.of(frame(data), categories=[3, 4])
+    return [Table(ground, frame(data)).space(i) for i in (0, 5, 9)]
+
+
+@pytest.mark.parametrize("singles", [False, True])
+def test_the_plan(singles: bool) -> None:
+    design, spaces = Coalitions(singles), [*tables()]
+    plans = design.plan(spaces, Shapley(), 4000, np.random.default_rng(0))
+    for space, points in zip(spaces, plans, strict=True):
+        z, moves = space.features(points), movable(space)
+        assert points.dtype == space.origin.dtype
+        assert moves.tolist() == [True] * 5 + [False]
+        assert np.array_equal(points[0], space.origin)
+        assert z[0].all()
+        assert not z[1, moves].any()
+        assert z[:, ~moves].all()
+        first = 2
+        if singles:
+            assert np.array_equal(z[2:7][:, moves], np.eye(5))
+            first = 7
+        share = z[first:, moves].mean(axis=0)
+        assert np.abs(share - 0.5).max() < 4 * 0.5 / np.sqrt(4000)
+        joint = np.corrcoef(z[first:, moves].T)[np.triu_indices(5, 1)]
+        assert np.abs(joint).max() < 4 / np.sqrt(4000)
+        weight = design.weight(space, Shapley(), z)
+        assert np.allclose(weight, Shapley()(z[:, :5], np.ones(5)))
+
+
+@pytest.mark.parametrize("singles", [False, True])
+@pytest.mark.parametrize("budget", [1, 2, 3, 7])
+def test_short_plans_are_the_beginnings_of_long_ones(singles: bool, budget: int) -> None:
+    for spaces in (tables(), [MaskSpace(6, Fair())]):
+        design = Coalitions(singles)
+        short, long = (
+            design.plan(spaces, Shapley(), n, np.random.default_rng(1))[0] for n in (budget, 50)
+        )
+        assert len(short) == budget
+        assert np.array_equal(short, long[:budget])
+    assert Coalitions().plan([], Shapley(), 10, np.random.default_rng(1)) == []
+
+
+def test_masks_are_fair_coins_after_two_rows() -> None:
+    (points,) = Coalitions().plan(
+        [MaskSpace(5, Fair())], Shapley(), 32_002, np.random.default_rng(2)
+    )
+    code = points[2:] @ (1 << np.arange(5))
+    assert points[1].all()
+    assert np.abs(np.bincount(code, minlength=32) - 1000).max() < 5 * np.sqrt(1000)
+
+
+def test_focused_it_starts_likewise_and_its_line_is_the_same() -> None:
+    e = picture(methods.BAYESSHAP, budget=40)
+    assert e.evidence.features[0].all()
+    assert not e.evidence.features[1].any()
+    line = BayesLinear(IDENTITY).fit(
+        e.evidence.features, e.evidence.answers[:, 0], e.evidence.weight
+    )
+    assert np.allclose(line.scores, e.scores)
+    assert methods.BAYESSHAP.surrogate == BayesLinear(IDENTITY)
+
+
+def test_a_feature_that_cannot_move_is_no_player() -> None:
+    data = np.column_stack([np.random.default_rng(0).normal(size=(200, 3)), np.full(200, 2.0)])
+    e = eagle.Explainer(
+        lambda X: X[:, 0] + X[:, 3], data, method=methods.BAYESSHAP_IID, budget=200
+    ).explain(data[:1])
+    inner = Shapley()(e.evidence.features[:, :3], np.ones(3))
+    assert np.allclose(e.evidence.weight, inner)
+    only = eagle.Explainer(
+        lambda X: X[:, 1], data[:, [3, 0]], method=methods.BAYESSHAP_IID, budget=50
+    ).explain(data[:1, [3, 0]])
+    assert np.isfinite(only.scores).all()

@@ -1,0 +1,397 @@
+"""US-LIME, CLIMAX and S-LIME, each by a second road."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+import eagle
+from eagle import methods
+from eagle.design.append import Append
+from eagle.design.balanced import Balanced
+from eagle.design.iid import Independent
+from eagle.explain import Method
+from eagle.kernel import Exponential
+from eagle.surrogate.boundary import Boundary
+from eagle.surrogate.logistic import Logistic
+from eagle.surrogate.ridge import Ridge
+from eagle.types import Array
+
+linear_model = pytest.importorskip("sklearn.linear_model")
+
+TWO: dict[str, Any] = {"task": "classification", "outputs": ("no", "yes")}
+
+
+def table(n: int = 400, d: int = 4) -> Array:
+    return np.random.default_rng(2).normal(size=(n, d))
+
+
+def chance(X: Any) -> Array:
+    X = np.asarray(X, dtype=float)
+    return np.asarray(1 / (1 + np.exp(-2 * X[:, 0] - X[:, 1] * X[:, 2])))
+
+
+def two(X: Any) -> Array:
+    return np.column_stack([1 - chance(X), chance(X)])
+
+
+class Recorder:
+    """A model that remembers what it was asked."""
+
+    def __init__(self, model: Any) -> None:
+        self.model, self.asked = model, list[Any]()
+
+    def __call__(self, X: Any) -> Any:
+        self.asked.append(X.copy())
+        return self.model(X)
+
+
+# -- US-LIME ------------------------------------------------------------------------------------
+
+
+def naive(z: Array, y: Array, few: int) -> set[int]:
+    """Per side the `few` rows with the least |p − ½|, and of these the nearer half."""
+    kept = {0}
+    for yes in (True, False):
+        side = [i for i in range(len(y)) if (y[i] >= 0.5) == yes]
+        unsure = sorted(side, key=lambda i: (abs(y[i] - 0.5), i))[:few]
+        place = {i: at for at, i in enumerate(unsure)}
+        kept |= set(sorted(unsure, key=lambda i: (_far(z, i), place[i]))[: few // 2])
+    return kept
+
+
+def _far(z: Array, i: int) -> float:
+    return round(float(((z[i] - z[0]) ** 2).sum()), 9)
+
+
+@pytest.mark.parametrize("view", ["binned", "continuous"])
+@pytest.mark.parametrize("row", [0, 8, 21])
+def test_the_rows_that_us_lime_keeps(view: Any, row: int) -> None:
+    data = table()
+    ex = eagle.Explainer(two, data, method=methods.US_LIME, view=view, **TWO)
+    e = ex.explain(data[[row]], "yes")
+    z, y, weight = e.evidence.features, e.evidence.answers[:, 1], e.evidence.weight
+    kept = Boundary().kept(z, y)
+    assert kept[0] == 0
+    assert len(set(kept.tolist())) == len(kept)
+    assert set(kept.tolist()) == naive(z, y, len(y) // 10)
+    ridge = linear_model.Ridge(1.0).fit(z[kept], y[kept], sample_weight=weight[kept])
+    assert np.allclose(e.scores, ridge.coef_, rtol=1e-7)
+    assert np.isclose(e.intercept, ridge.intercept_, rtol=1e-7)
+
+
+def test_a_row_drawn_often_is_not_nearer_for_it() -> None:
+    """Where rows repeat, a row's weight counts its repeats: that is no nearness."""
+    rng = np.random.default_rng(0)
+    data = rng.choice(3, size=(300, 3), p=[0.6, 0.3, 0.1]).astype(float)
+
+    def model(X: Any) -> Array:
+        return np.asarray(1 / (1 + np.exp(0.5 + 0.2 * X[:, 0] - 0.7 * X[:, 1] * X[:, 2])))
+
+    for row in range(6):
+        ex = eagle.Explainer(
+            model, data, method=methods.US_LIME_PUBLISHED, categories=range(3), **TWO
+        )
+        e = ex.explain(data[[row]], "yes")
+        z, y, weight = e.evidence.features, e.evidence.answers[:, 1], e.evidence.weight
+        assert weight.max() > 5
+        surrogate = Boundary(3)
+        assert set(surrogate.kept(z, y).tolist()) == naive(z, y, len(y) // 3)
+        kept = surrogate.kept(z, y)
+        line = Ridge().fit(z[kept], y[kept], weight[kept])
+        assert np.allclose(surrogate.fit(z, y, weight).scores, line.scores)
+
+
+def test_a_tenth_is_kept_half_from_each_side() -> None:
+    data = table(1000)
+    ex = eagle.Explainer(two, data, method=methods.US_LIME, view="continuous", budget=1000, **TWO)
+    e = ex.explain(data[[0]], "yes")
+    y = e.evidence.answers[:, 1]
+    kept = Boundary().kept(e.evidence.features, y)[1:]
+    assert e.bill.rows == 1000
+    assert 49 <= (y[kept] >= 0.5).sum() <= 50
+    assert 49 <= (y[kept] < 0.5).sum() <= 50
+
+
+def test_us_lime_draws_half_as_far() -> None:
+    data = table() * [1.0, 10.0, 0.1, 3.0]
+    ex = eagle.Explainer(two, data, method=methods.US_LIME, view="continuous", budget=5000, **TWO)
+    z = ex.explain(data[[0]]).evidence.features[1:]
+    assert np.allclose(z.std(axis=0), 0.5, atol=0.03)
+    assert np.abs(z.mean(axis=0)).max() < 0.03
+
+
+@pytest.mark.parametrize("flip", [False, True])
+def test_either_class_gives_the_same_scores_but_for_the_sign(flip: bool) -> None:
+    data = table()
+    ex = eagle.Explainer(two, data, method=methods.US_LIME, **TWO)
+    e = ex.explain(data[[3]], "no" if flip else "yes")
+    assert np.allclose(e.about("yes").scores, -e.about("no").scores)
+
+
+@pytest.mark.parametrize(
+    "method", [methods.US_LIME, methods.CLIMAX, methods.Bootstrapped(methods.US_LIME, 10)]
+)
+def test_exactly_two_probabilities_or_nothing_is_asked(method: Method) -> None:
+    data = table()
+    never = Recorder(two)
+
+    def refused(match: str, model: Any = never, **options: Any) -> None:
+        with pytest.raises(eagle.InputError, match=match) as caught:
+            eagle.Explainer(model, data, method=method, **options)
+        assert method.name in str(caught.value)
+        assert "exactly two classes" in str(caught.value)
+
+    refused("does not give", task="regression")
+    refused("say task='classification'")
+    refused("say task='classification'", outputs=("no", "yes"))
+    refused("does not say how many", task="classification")
+    refused("has 3: give a function", task="classification", outputs=("a", "b", "c"))
+    refused("has 1", task="classification", outputs=("a",))
+    labels = np.arange(len(data)) % 3
+    refused("LogisticRegression.predict_proba has 3",
+            linear_model.LogisticRegression().fit(data, labels))  # fmt: skip
+    refused("RidgeClassifier.decision_function does not give",
+            linear_model.RidgeClassifier().fit(data, labels > 1))  # fmt: skip
+    refused("LinearRegression.predict does not give",
+            linear_model.LinearRegression().fit(data, labels))  # fmt: skip
+    assert not never.asked
+    fitted = linear_model.LogisticRegression().fit(data, data[:, 0] > 0)
+    assert np.isfinite(eagle.Explainer(fitted, data, method=method).explain(data[:1]).scores).all()
+
+
+@pytest.mark.parametrize("method", [methods.US_LIME, methods.CLIMAX])
+def test_one_class_against_the_other_is_refused(method: Method) -> None:
+    """A difference of probabilities has its boundary at 0, not at ½."""
+    data, model = table(), Recorder(two)
+    ex = eagle.Explainer(model, data, method=method, **TWO)
+    with pytest.raises(eagle.InputError, match=rf"{method.name}.* one class"):
+        ex.explain(data[:1], ("yes", "no"))
+    with pytest.raises(eagle.InputError, match="one class"):
+        ex.explain_many(data[:2], ("yes", "no"), progress=False)
+    assert not model.asked
+    with pytest.raises(eagle.InputError, match="one class"):
+        ex.explain(data[:1], "yes").about(("yes", "no"))
+    if method.planned:
+        plan = ex.plan(data[:1])
+        with pytest.raises(eagle.InputError, match="one class"):
+            plan.fit(two(plan.inputs), ("yes", "no"))
+
+
+# -- CLIMAX -------------------------------------------------------------------------------------
+
+
+def rare(X: Any) -> Array:
+    """Class "yes" in some percent of rows."""
+    p = 1 / (1 + np.exp(-6 * (X[:, 0] + X[:, 1] - 2.6)))
+    return np.column_stack([1 - p, p])
+
+
+@pytest.mark.parametrize("view", ["binned", "continuous"])
+def test_labels_are_more_in_balance_than_by_chance(view: Any) -> None:
+    data = table()
+    iid = Method("independent", Independent(), Exponential(), Logistic())
+    share = {}
+    for name, method in (("balanced", methods.CLIMAX), ("iid", iid)):
+        found = []
+        for seed in range(2):
+            ex = eagle.Explainer(rare, data, method=method, view=view, random_state=seed, **TWO)
+            e = ex.explain(data[[5]], "yes")
+            found.append(float((e.evidence.answers[:, 1] >= 0.5).mean()))
+            assert e.bill.rows <= 500
+        share[name] = np.mean(found)
+    assert share["iid"] < 0.2
+    assert 1.7 * share["iid"] < share["balanced"] < 0.5
+
+
+def test_half_then_halves_of_what_is_left() -> None:
+    data, model = table(), Recorder(rare)
+    ex = eagle.Explainer(model, data, method=methods.CLIMAX, view="continuous", **TWO)
+    e = ex.explain(data[[5]], "yes")
+    left, sizes = 500, [len(X) for X in model.asked]
+    for size in sizes:  # but for rows that were known before
+        assert 0.8 * left / 2 <= size + 1 <= (left + 1) // 2 + 1
+        left -= size
+    assert e.bill.rows == 500
+    assert not pd.DataFrame(np.concatenate(model.asked)).duplicated().any()
+
+
+def test_coordinates_come_from_a_rare_row_or_from_a_fresh_draw() -> None:
+    from eagle.space.mask import Fair, MaskSpace
+    from eagle.types import Seen
+
+    space = MaskSpace(8, Fair())
+    points = np.zeros((4, 8), dtype=np.uint8)
+    points[3] = 1
+    y = np.array([0.1, 0.2, 0.3, 0.9])
+    seen = Seen(points, space.features(points), np.ones(4), y)
+    asked = Balanced().ask(seen, space, Exponential(), 8000, np.random.default_rng(0))
+    assert asked.shape == (4000, 8)
+    assert asked.dtype == np.uint8
+    # The parent is all off: a coordinate is off with ½ + ½·½.
+    assert np.abs(asked.mean(axis=0) - 0.75).max() < 4 * np.sqrt(0.75 * 0.25 / 4000)
+    one_label = Seen(points, space.features(points), np.ones(4), np.full(4, 0.2))
+    plain = Balanced().ask(one_label, space, Exponential(), 8000, np.random.default_rng(0))
+    assert np.abs(plain.mean(axis=0) - 0.5).max() < 4 * 0.5 / np.sqrt(4000)
+
+
+@pytest.mark.parametrize("penalty", [1.0, 0.1, 10.0])
+def test_the_logistic_line(penalty: float) -> None:
+    rng = np.random.default_rng(1)
+    z = (rng.random((300, 6)) < 0.5).astype(float)
+    y = 1 / (1 + np.exp(-z @ rng.normal(size=6) * 2 + rng.normal(size=300)))
+    weight = rng.uniform(0.1, 1, 300)
+    ours = Logistic(penalty).fit(z, y, weight)
+    model = linear_model.LogisticRegression(C=1 / penalty, solver="newton-cholesky", tol=1e-10)
+    model.fit(z, y >= 0.5, sample_weight=weight)
+    assert np.allclose(ours.scores, model.coef_[0], rtol=1e-4, atol=1e-5)
+    assert np.isclose(ours.intercept, model.intercept_[0], rtol=1e-4, atol=1e-5)
+    assert np.isclose(ours.local, model.predict_proba(z[:1])[0, 1], atol=1e-5)
+    # At the optimum the gradient vanishes: Σ w (p − label) z + penalty·score = 0.
+    p = 1 / (1 + np.exp(-(z @ ours.scores + ours.intercept)))
+    left = weight * (p - (y >= 0.5))
+    assert np.abs(z.T @ left + penalty * ours.scores).max() < 1e-3
+    assert abs(left.sum()) < 1e-3
+
+
+def test_one_label_alone_separates_nothing() -> None:
+    data = table()
+    for p in (0.2, 0.7):
+
+        def still(X: Any, p: float = p) -> Array:
+            return np.full((len(X), 2), [1 - p, p])
+
+        e = eagle.Explainer(still, data, method=methods.CLIMAX, **TWO).explain(data[[0]], "yes")
+        assert np.abs(e.scores).max() == 0
+    for wrong in (0.0, -1.0, float("nan")):
+        with pytest.raises(eagle.InputError, match="penalty"):
+            Logistic(wrong)
+
+
+# -- S-LIME -------------------------------------------------------------------------------------
+
+
+def by_hand(z: Array, y: Array, weight: Array) -> list[float]:
+    """The first two steps for three features: standardise, correlate, compare, walk on."""
+    root, n = np.sqrt(weight), len(y)
+    x = (z - np.average(z, axis=0, weights=weight)) * root[:, None]
+    x = x / np.sqrt((x**2).mean(axis=0))
+    r = (y - np.average(y, weights=weight)) * root
+    out, inside = [], list[int]()
+    for _ in range(2):
+        c = x.T @ r / n
+        free = [j for j in range(3) if j not in inside]
+        first, second = sorted(free, key=lambda j: -abs(c[j]))[:2]
+        lead = (np.sign(c[first]) * x[:, first] - np.sign(c[second]) * x[:, second]) * r
+        assert np.isclose(lead.mean(), abs(c[first]) - abs(c[second]))
+        out.append(float(lead.mean() / np.sqrt(2 * lead.var() / n)))
+        inside.append(first)
+        if len(inside) == 1:  # go on along the first, until another is correlated as much
+            s = np.sign(c[first])
+            steps = []
+            for j in free:
+                if j != first:
+                    g = x[:, j] @ x[:, first] / n
+                    for side in (1, -1):
+                        step = (abs(c[first]) - side * c[j]) / (1 - side * s * g)
+                        steps.append(step if step > 1e-12 else np.inf)
+            r = r - min(steps) * s * x[:, first]
+    return out
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_margins_by_hand(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    z = (rng.random((80, 3)) < [0.3, 0.5, 0.7]).astype(float)
+    y = z @ [1.0, -0.8, 0.3] + 0.3 * rng.normal(size=80)
+    weight = rng.uniform(0.2, 1, 80)
+    found = Append(k=3).margins(z, y, weight)
+    assert np.allclose(found, by_hand(z, y, weight), rtol=1e-8)
+    assert len(found) == 2  # the last of three has nobody to lead
+    pair = Append().margins(z[:, :2], y, weight)
+    assert len(pair) == 1
+    assert Append().margins(z[:, :1], y, weight) == []
+    assert Append().margins(z, np.full(80, 0.4), weight) == []
+
+
+def test_how_many_rows_the_test_wants() -> None:
+    rng = np.random.default_rng(0)
+    z = rng.normal(size=(100, 2))
+    weight = np.ones(100)
+    z95 = float(stats.norm.ppf(0.95))
+    for gap in (0.0, 0.02, 0.05, 0.1, 0.2, 0.5, 2.0):
+        y = (1 + gap) * z[:, 0] + z[:, 1] + rng.normal(size=100)
+        (at,) = Append().margins(z, y, weight)
+        wanted = Append().wanted(z, y, weight)
+        if at >= z95:
+            assert wanted == 100
+        else:
+            assert wanted == min(200, int(np.ceil(100 * (z95 / at) ** 2)))
+        strict = Append(alpha=0.001)
+        if at < stats.norm.ppf(0.999):
+            assert strict.wanted(z, y, weight) > 100
+
+
+def line(slopes: Sequence[float]) -> Any:
+    return lambda X: sum(s * column for s, column in zip(slopes, X.T, strict=True))
+
+
+def appended(model: Any, budget: int = 500, **how: Any) -> tuple[eagle.Explanation, Recorder]:
+    data, seen = table(600), Recorder(model)
+    method = Method("S-LIME", Append(**how), Exponential(), Ridge())
+    e = eagle.Explainer(seen, data, method=method, view="continuous", budget=budget).explain(
+        data[[0]]
+    )
+    return e, seen
+
+
+def test_clear_steps_ask_no_more() -> None:
+    e, model = appended(line([8.0, 4.0, 2.0, 0.5]), k=1)
+    assert [len(X) for X in model.asked] == [100]
+    assert e.bill.rows == 100
+
+
+def test_a_near_tie_appends_and_asks_nothing_twice() -> None:
+    e, model = appended(line([2.0, 1.99, 0.1, 0.1]), k=1, budget=1000)
+    sizes = [len(X) for X in model.asked]
+    assert sizes[0] == 100
+    assert len(sizes) >= 3
+    assert sum(sizes) == e.bill.rows == 1000
+    total = np.cumsum(sizes)
+    assert (total[1:] <= 2 * total[:-1]).all()  # at most twofold
+    every = np.concatenate(model.asked)
+    assert not pd.DataFrame(every).duplicated().any()
+    assert np.allclose(e.evidence.answers[:, 0], line([2.0, 1.99, 0.1, 0.1])(every))
+
+
+@pytest.mark.parametrize("budget", [1, 50, 100, 101, 150, 333])
+def test_it_stops_at_the_budget(budget: int) -> None:
+    e, model = appended(line([1.0, 1.0, 1.0, 1.0]), budget=budget)
+    assert sum(len(X) for X in model.asked) == e.bill.rows == budget
+
+
+def test_columns_that_repeat_or_stand_still() -> None:
+    """No step of a path that is degenerate may warn, or stop the explanation."""
+    rng = np.random.default_rng(0)
+    z = (rng.random((60, 4)) < 0.5).astype(float)
+    z[:, 2] = z[:, 0]
+    z[:, 3] = 1.0
+    y = z @ [1.0, 0.5, 0.0, 0.0] + rng.normal(size=60) / 9
+    found = Append().margins(z, y, np.ones(60))
+    assert all(np.isfinite(at) or at == np.inf for at in found)
+    assert Append().wanted(z, y, np.ones(60)) <= 120
+    exact = Append().margins(z, z[:, 0], np.ones(60))  # nothing is left after the first step
+    assert not np.isnan(exact).any()
+
+
+def test_s_limes_own_numbers() -> None:
+    assert methods.S_LIME_PUBLISHED.budget == 10_000
+    assert methods.S_LIME_PUBLISHED.design == Append(first=1000)
+    for wrong in ({"k": 0}, {"first": 0}, {"alpha": 0.0}, {"alpha": 0.5}):
+        with pytest.raises(eagle.InputError, match="at least 1"):
+            Append(**wrong)  # type: ignore[arg-type]
