@@ -163,7 +163,7 @@ CASES: dict[str, Case] = {
 PICTURES = np.random.default_rng(9).random((10, 8, 6, 3))
 LABELS = np.repeat(np.arange(8).reshape(4, 2), 3, axis=1).repeat(2, axis=0) + 1
 TEXTS = [
-    f"the {a} plot was {b}, though actors were {c} and it's far too long {i}"
+    f"the {a} plot was {b}, though actors were {c} and it's far too long {i}" + i % 3 * f" {i}{c}"
     for i, (a, b, c) in enumerate(
         zip(["good"] * 5 + ["thin"] * 5, ["bad", "fine"] * 5, "abcdefghij", strict=True)
     )

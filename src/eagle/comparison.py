@@ -127,8 +127,11 @@ class Comparison:
         return [int(j) for j in np.argsort(-share, kind="stable")]
 
     def __repr__(self) -> str:
-        runs = len(self.methods[0].runs)
-        return f"<Comparison of {len(self.methods)} methods, {runs} run{'s' if runs > 1 else ''}>"
+        count, runs = len(self.methods), len(self.methods[0].runs)
+        return (
+            f"<Comparison of {count} method{'s' if count > 1 else ''}, "
+            f"{runs} run{'s' if runs > 1 else ''}>"
+        )
 
     def __str__(self) -> str:
         tables = [self._costs(), *_blocks(self._scores())]

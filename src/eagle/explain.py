@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any, final
@@ -154,11 +154,10 @@ class Planner:
                 fresh[law] = space
             else:
                 found[law] = known
-        if fresh:
-            plans = self._plans(list(fresh.values()))
-            for (law, space), points in zip(fresh.items(), plans, strict=True):
-                found[law] = self._prepared(space, points)
-                MEMORY.put(self._key(space), found[law])
+        for alike in _by_size(fresh.values()):
+            for space, points in zip(alike, self._plans(alike), strict=True):
+                found[space.law] = self._prepared(space, points)
+                MEMORY.put(self._key(space), found[space.law])
         return [self._own(found[space.law], space) for space in spaces]
 
     def _plans(self, spaces: Sequence[Space]) -> list[Points]:
@@ -218,6 +217,14 @@ class Planner:
         if len(first) == len(shared.points):
             return shared
         return self._prepared(space, shared.points[first], often)
+
+
+def _by_size(spaces: Iterable[Space]) -> list[list[Space]]:
+    """Spaces that can be planned together: as texts have, they may differ in how many features."""
+    found: dict[int, list[Space]] = {}
+    for space in spaces:
+        found.setdefault(len(space.origin), []).append(space)
+    return list(found.values())
 
 
 Aim = Callable[[Array], Array]

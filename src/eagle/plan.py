@@ -25,8 +25,8 @@ from eagle.explanation import (
     pack,
     plain_json,
     read_subject,
-    subject_to_dict,
     refuse_pair,
+    subject_to_dict,
     unpack,
 )
 from eagle.models.box import Box

@@ -156,7 +156,10 @@ class Planned(Protocol):
     def plan(
         self, spaces: Sequence[Space], kernel: Kernel, budget: int, rng: np.random.Generator
     ) -> list[Points]:
-        """For each space its points, shape (budget, d); the first one is the instance."""
+        """For each space its points, shape (budget, d); the first one is the instance.
+
+        The spaces have as many features, d, as one another.
+        """
 
 
 @final

@@ -119,7 +119,7 @@ PICTURE = np.ones((4, 6))
 
 def seen(X: Array) -> Array:
     """The game on which segments of `PICTURE` are kept."""
-    return game(np.stack([X[:, LABELS == k].mean(axis=1) for k in range(6)], axis=1))
+    return game(np.stack([X[:, k == LABELS].mean(axis=1) for k in range(6)], axis=1))
 
 
 def picture(method: Method, **options: Any) -> eagle.Explanation:

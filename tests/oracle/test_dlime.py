@@ -233,9 +233,9 @@ def test_a_summary_of_the_data_is_refused() -> None:
         eagle.Explainer(model, Background.of(data), method=methods.DLIME)
     with pytest.raises(eagle.InputError, match="DLIME needs the rows"):
         eagle.Explainer(model, scales=[1.0] * 4, method=methods.DLIME)
+    many = Method("DLIME", Cluster(500), Exponential(), Ridge())
     with pytest.raises(eagle.InputError, match="cannot form 500 clusters"):
-        method = Method("DLIME", Cluster(500), Exponential(), Ridge())
-        eagle.Explainer(model, data, method=method).explain(data[[0]])
+        eagle.Explainer(model, data, method=many).explain(data[[0]])
     with pytest.raises(eagle.InputError, match="at least 1 cluster"):
         Cluster(0)
     assert not model.asked

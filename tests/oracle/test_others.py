@@ -394,4 +394,4 @@ def test_s_limes_own_numbers() -> None:
     assert methods.S_LIME_PUBLISHED.design == Append(first=1000)
     for wrong in ({"k": 0}, {"first": 0}, {"alpha": 0.0}, {"alpha": 0.5}):
         with pytest.raises(eagle.InputError, match="at least 1"):
-            Append(**wrong)  # type: ignore[arg-type]
+            Append(**wrong)

@@ -17,9 +17,9 @@ from eagle.surrogate.tree import Tree
 from eagle.types import Array
 
 pytest.importorskip("sklearn")
-from sklearn.metrics import r2_score  # noqa: E402
-from sklearn.model_selection import GridSearchCV, KFold, train_test_split  # noqa: E402
-from sklearn.tree import DecisionTreeRegressor  # noqa: E402
+from sklearn.metrics import r2_score
+from sklearn.model_selection import GridSearchCV, KFold, train_test_split
+from sklearn.tree import DecisionTreeRegressor
 
 DEPTHS = range(2, 10)
 
@@ -50,7 +50,7 @@ def theirs(z: Array, y: Array, weight: Array) -> Any:
 
 def rounded(y: Array) -> Array:
     """Answers as eagle reads them: to nine digits of their spread."""
-    return np.round((y - y[0]) / np.ptp(y), 9)
+    return np.asarray(np.round((y - y[0]) / np.ptp(y), 9))
 
 
 @pytest.mark.parametrize("view", ["binned", "continuous"])

@@ -176,7 +176,7 @@ def test_one_method_alone_and_one_run() -> None:
     assert np.isnan(c.methods[0].stability)
     assert np.isnan(c.methods[0].agreement)
     assert "with seeds of their own" not in str(c)
-    assert repr(c) == "<Comparison of 1 methods, 1 run>"
+    assert repr(c) == "<Comparison of 1 method, 1 run>"
 
 
 def test_another_package_beside_ours() -> None:
@@ -268,7 +268,7 @@ def test_wide_tables_are_printed_in_parts() -> None:
     lines = str(c).splitlines()
     heads = [line for line in lines if line.startswith("feature")]
     assert len(heads) > 1
-    assert sum(line.split().count("EAGLE") for line in heads) == 1
+    assert sum(line.split().count("Tilia") for line in heads) == 1
     body = lines[2:]
     assert all(len(line) <= 110 for line in body if line.startswith(("x", "feature")))
 
@@ -312,7 +312,7 @@ def test_hostile_names_stay_text() -> None:
 
 
 @pytest.mark.parametrize(
-    "some", [SOME[:1], SOME, TWELVE, [methods.TILIA], SOME[:3] + [methods.TILIA, methods.GLIME]]
+    "some", [SOME[:1], SOME, TWELVE, [methods.TILIA], [*SOME[:3], methods.TILIA, methods.GLIME]]
 )
 @pytest.mark.parametrize("runs", [1, 2])
 def test_an_axes_for_each_method(some: list[Method], runs: int) -> None:

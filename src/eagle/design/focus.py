@@ -82,7 +82,7 @@ class Focus:
         above = (std - std.max()) / self.temperature
         if self.again:
             law = np.cumsum(np.exp(above))
-            return np.searchsorted(law, uniform * law[-1], side="right")
+            return np.asarray(np.searchsorted(law, uniform * law[-1], side="right"))
         return np.argsort(np.log(-np.log(uniform)) - above, kind="stable")[:n]
 
     def weight(self, space: Space, kernel: Kernel, features: Array) -> Array:

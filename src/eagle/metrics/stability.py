@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
@@ -37,11 +38,16 @@ def chance(d: int, k: int = 5) -> float:
         raise InputError(f"there must be at least 1 feature and 1 place, not {d!r} and {k!r}")
     if k >= d:
         return 1.0
-    from scipy.special import comb
-
     both = np.arange(max(0, 2 * k - d), k + 1)
-    probability = comb(k, both) * comb(d - k, k - both) / comb(d, k)
+    probability = np.exp(_ways(k, both) + _ways(d - k, k - both) - _ways(d, k))
     return float(probability @ (both / (2 * k - both)))
+
+
+def _ways(n: int, k: Any) -> Any:
+    """The logarithm of how many sets of k there are among n."""
+    from scipy.special import gammaln
+
+    return gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
 
 
 def sign_entropy(explanations: Sequence[Explanation]) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, final
 
@@ -43,15 +43,16 @@ class Images:
     def __post_init__(self) -> None:
         if self.channels not in ("last", "first"):
             raise InputError(f"channels are 'last' or 'first', not {self.channels!r}")
-        whole = isinstance(self.segments, int | np.integer) and not isinstance(self.segments, bool)
+        if isinstance(self.segments, list | tuple):
+            object.__setattr__(self, "segments", _array(self.segments))
+        whole = isinstance(self.segments, int | np.integer) and self.segments > 0
+        whole = whole and not isinstance(self.segments, bool)
         labels = isinstance(self.segments, np.ndarray) and self.segments.ndim == 2
         if not (self.segments is None or callable(self.segments) or labels or whole):
             raise InputError(
-                "segments are a number of them, a 2-D array of labels, or a function from a "
-                f"picture to one, not {type(self.segments).__name__}"
+                "segments are a number of them from 1, a 2-D array of labels, or a function from a "
+                f"picture to one, not {self.segments!r:.60}"
             )
-        if isinstance(self.segments, int | np.integer) and self.segments < 1:
-            raise InputError(f"a picture has at least 1 segment, not {self.segments}")
         if isinstance(self.fill, str) and self.fill not in ("mean", "blur", "noise"):
             raise InputError(
                 f"a fill is 'mean', 'blur', 'noise', a colour, or a picture, not {self.fill!r}"
@@ -59,18 +60,18 @@ class Images:
 
     def groups(self, X: Any, one: bool, budget: int) -> list[Pictures]:
         """One picture, or several; each has segments, and so features, of its own."""
-        pictures = [X] if one else list(X)
+        pictures = list(X) if not one and isinstance(X, Iterable) else [X]
         if not pictures:
             raise InputError("there are no pictures to explain")
-        return [self._pictures(np.asarray(p)) for p in pictures]
+        return [self._pictures(_array(p)) for p in pictures]
 
     def _pictures(self, given: Pixels) -> Pictures:
         picture = self._last(_checked(given))
         labels = np.asarray(self._labels(picture))
         if labels.shape != picture.shape[:2] or labels.dtype.kind not in "iub":
             raise InputError(
-                f"segments must be whole numbers of shape {picture.shape[:2]}, the picture's, not "
-                f"{labels.dtype} of shape {labels.shape}"
+                f"{labels.dtype} segments of shape {labels.shape} do not fit: they must be whole "
+                f"numbers of shape {picture.shape[:2]}, the picture's"
             )
         # Numbered from 0 without gaps: segmenters start where they like.
         flat = np.unique(labels, return_inverse=True)[1].reshape(labels.shape).astype(np.intp)
@@ -107,8 +108,8 @@ class Images:
         many = colour.ndim == 3 and colour.shape[-1] == 3
         flat = colour if many or colour.ndim == 2 else colour[..., 0]
         if min(picture.shape[:2]) < 2:  # too thin to be cut by colour: by place
-            place = np.arange(flat.size).reshape(flat.shape[:2])
-            return np.asarray(place * wanted // max(flat.size, wanted))
+            place = np.arange(flat.shape[0] * flat.shape[1]).reshape(flat.shape[:2])
+            return np.asarray(place * wanted // max(place.size, wanted))
         return np.asarray(
             slic(flat, n_segments=wanted, compactness=10.0 if many else 0.1, start_label=0,
                  channel_axis=-1 if many else None)
@@ -117,7 +118,7 @@ class Images:
     def _beneath(self, picture: Pixels, labels: NDArray[np.intp]) -> Pixels:
         """What shows where every segment is off."""
         if not isinstance(self.fill, str):
-            given = np.asarray(self.fill)
+            given = _array(self.fill)
             if given.ndim == 3 and given.shape != picture.shape and self.channels == "first":
                 given = np.moveaxis(given, 0, -1)
             try:
@@ -155,8 +156,8 @@ class Pictures:
 
     @property
     def row_bytes(self) -> int:
-        """What one mask costs in memory, drawn: the picture, and which pixels are off."""
-        return int(self.picture.nbytes + self.labels.size)
+        """What one mask costs in memory, drawn."""
+        return int(self.picture.nbytes)
 
     def names(self, i: int) -> tuple[str, ...]:
         return tuple(f"segment {k}" for k in range(self.d))
@@ -203,6 +204,13 @@ class Pictures:
         return out.view(self.picture.dtype).reshape(len(masks), *self.picture.shape)
 
 
+def _array(value: Any) -> NDArray[Any]:
+    try:
+        return np.asarray(value)
+    except ValueError:
+        raise InputError("the rows of a picture, of labels or of a fill differ in length") from None
+
+
 def opaque(picture: Pixels) -> Pixels:
     """The picture without its alpha channel."""
     alpha = picture.ndim == 3 and picture.shape[-1] in (2, 4)
@@ -231,7 +239,8 @@ def _checked(picture: Pixels) -> Pixels:
 def _holds(dtype: np.dtype[Any], values: NDArray[Any]) -> bool:
     """Whether a picture's dtype can hold these numbers."""
     if dtype.kind == "f":
-        return bool(np.isfinite(values).all())
+        with np.errstate(over="ignore"):
+            return bool(np.isfinite(values.astype(dtype)).all())
     if dtype.kind == "b":
         return bool(np.isin(values, (0, 1)).all())
     limits = np.iinfo(dtype)

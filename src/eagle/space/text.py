@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeAlias, final
+from unicodedata import category
 
 import numpy as np
 
@@ -24,11 +25,16 @@ Part: TypeAlias = tuple[int, int, int]
 _ALONE = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _EMOJI = "\U0001f000-\U0001faff\u2600-\u27bf"
 _JOINED = "[\u200d\ufe0f\U0001f3fb-\U0001f3ff]"
+_MARK = "\u0300"
 _LETTER = f"[^\\W{_ALONE}]"
+_LETTERS = f"{_LETTER}(?:{_LETTER}|{_MARK})*"
 WORD = re.compile(
-    f"[{_ALONE}]|{_LETTER}+(?:['\u2019\\-]{_LETTER}+)*|[{_EMOJI}](?:{_JOINED}+[{_EMOJI}]?)*"
+    f"[{_ALONE}]{_MARK}*|{_LETTERS}(?:['\u2019\u200c\u200d\\-]{_LETTERS})*"
+    f"|[{_EMOJI}](?:{_JOINED}+[{_EMOJI}]?)*"
 )
 SENTENCE = re.compile(r"\S[^.!?。！？…\n]*(?:[.!?。！？…]+[\"'”’)\]]*|$|(?=\n))")
+
+SPACE = " \t\u00a0\u3000"
 
 CROWDED = 2
 """Words are too many where a budget has fewer rows than this for each."""
@@ -37,6 +43,10 @@ CROWDED = 2
 def words(text: str) -> Spans:
     """Words of any script, with what an apostrophe or a hyphen holds together; emoji; Chinese and
     Japanese by character."""
+    if not text.isascii():
+        # Accents and vowel signs that are characters of their own belong to the letter before,
+        # but `re` does not know it: let them all be one that it is told of.
+        text = "".join(_MARK if category(c) in ("Mn", "Mc") and c != "\ufe0f" else c for c in text)
     return [m.span() for m in WORD.finditer(text)]
 
 
@@ -71,13 +81,11 @@ class Texts:
 
     def groups(self, X: Any, one: bool, budget: int) -> list[Writings]:
         """One text, or several that share model calls."""
-        if one != isinstance(X, str):
-            raise InputError("texts are strings: one for explain, several for explain_many")
-        texts = [X] if one else list(X)
-        odd = [t for t in texts if not isinstance(t, str)]
-        if odd or not texts:
-            what = f"{type(odd[0]).__name__} is among them" if odd else "there are none"
-            raise InputError(f"explain_many takes texts as strings, but {what}")
+        texts = list(X) if not one and isinstance(X, Iterable) else [X]
+        if one != isinstance(X, str) or not all(isinstance(t, str) for t in texts):
+            raise InputError("texts are strings: one for explain, a list of them for explain_many")
+        if not texts:
+            raise InputError("there are no texts to explain")
         return [Writings(tuple(texts), self, budget)]
 
     def apart(self, text: str, budget: int) -> tuple[Spans, str]:
@@ -153,15 +161,21 @@ class Writings:
         ]
 
     def _written(self, i: int, mask: Points) -> str:
-        """The text without what is off; the gaps are healed."""
-        if not mask.any():
-            return self.texts[i]
-        out, at, text = [], 0, self.texts[i]
+        """The text without what is off. Of the spaces around a part that is dropped, one stays."""
+        text, instead = self.texts[i], self.how.mask or ""
+        out, at, dropped = "", 0, False
         for start, end, k in self._apart[i][1]:
-            out.append(text[at:start])
-            out.append(text[start:end] if not mask[k] else self.how.mask or "")
+            out += _healed(out, text[at:start], dropped)
+            dropped = bool(mask[k]) and not instead
+            out += instead if mask[k] else text[start:end]
             at = end
-        return re.sub(r"[^\S\n]+", " ", "".join([*out, text[at:]])).strip()
+        rest = _healed(out, text[at:], dropped)
+        return out + rest if rest or not dropped else out.rstrip(SPACE)
+
+
+def _healed(before: str, gap: str, dropped: bool) -> str:
+    """What follows a part; if that was dropped, without spaces where there is one already."""
+    return gap.lstrip(SPACE) if dropped and (not before or before[-1].isspace()) else gap
 
 
 def _spans(text: str, split: Callable[..., Any]) -> Spans:

@@ -1,0 +1,523 @@
+"""Pictures and texts taken apart: what is a part, and what stands where one is off."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from math import comb
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import eagle
+from eagle import Images, Texts, methods
+from eagle import explainer as front
+from eagle.explanation import Explanation
+from eagle.metrics import stability
+from eagle.space.mask import EvenSizes, Fair, MaskSpace
+from eagle.space.text import words
+from eagle.types import Array
+
+FOUR = np.kron(np.arange(4).reshape(2, 2), np.ones((3, 4), dtype=int))
+
+
+class Recorder:
+    """A model that remembers what it was asked."""
+
+    def __init__(self, model: Any) -> None:
+        self.model, self.asked = model, list[Any]()
+
+    def __call__(self, X: Any) -> Any:
+        self.asked.append(X.copy())
+        return self.model(X)
+
+
+def bright(X: Any) -> Array:
+    return np.asarray(np.mean(X, axis=tuple(range(1, np.ndim(X))), dtype=float))
+
+
+def picture(colour: bool = True, dtype: Any = np.float64) -> Any:
+    p = np.random.default_rng(0).random((6, 8, 3) if colour else (6, 8))
+    return (p * 255).astype(dtype) if np.dtype(dtype).kind in "iu" else p.astype(dtype)
+
+
+def seen(data: Images, x: Any, budget: int = 60, **options: Any) -> tuple[Explanation, Any]:
+    model = Recorder(bright)
+    settings: dict[str, Any] = {"method": methods.LIME, "budget": budget, **options}
+    e = eagle.Explainer(model, data, task="regression", **settings).explain(x)
+    return e, np.concatenate(model.asked)
+
+
+# -- pictures: what is asked --------------------------------------------------------------------
+
+
+def wanted(x: Any, labels: Any, beneath: Any, kept: Array) -> Any:
+    """A picture part by part, the slow way."""
+    out = x.copy()
+    for k, on in enumerate(kept):
+        if not on:
+            out[labels == k] = beneath[labels == k]
+    return out
+
+
+@pytest.mark.parametrize("colour", [True, False])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.uint8, np.int64, bool])
+@pytest.mark.parametrize("fill", ["mean", "zero", "colour", "picture"])
+def test_only_what_is_off_differs(colour: bool, dtype: Any, fill: str) -> None:
+    x = picture(colour, dtype)
+    given: Any = {
+        "mean": "mean",
+        "zero": 0,
+        "colour": np.array([1, 0, 1]).astype(dtype) if colour else 1,
+        "picture": x[::-1].copy(),
+    }[fill]
+    beneath = np.zeros_like(x)
+    for k in range(4):
+        there = k == FOUR
+        mean = x[there].astype(float).mean(axis=0)
+        if np.dtype(dtype).kind != "f":
+            mean = np.rint(mean)
+        beneath[there] = mean if fill == "mean" else np.broadcast_to(given, x.shape)[there]
+    e, asked = seen(Images(FOUR, fill=given), x)
+    assert asked.dtype == x.dtype
+    assert np.array_equal(asked[0], x)
+    assert e.evidence.features[0].all()
+    for row, kept in zip(asked, e.evidence.features, strict=True):
+        expected = wanted(x, FOUR, beneath, kept)
+        same = np.isclose(row, expected, rtol=1e-6) if x.dtype.kind == "f" else row == expected
+        assert same.all()
+        on = kept[FOUR].astype(bool)
+        assert np.array_equal(row[on], x[on])
+    assert e.bill.rows == 16  # all there are
+
+
+@pytest.mark.parametrize("renumbered", [lambda L: L + 1, lambda L: 10 * L - 7, lambda L: L - 9])
+def test_labels_start_where_they_like(renumbered: Any) -> None:
+    """LIME compares labels with column numbers from 0, so that one column of labels from 1 does
+    nothing, and the last segment is never perturbed."""
+    x = picture()
+    e, _ = seen(Images(FOUR, fill=0), x)
+    other, _ = seen(Images(renumbered(FOUR), fill=0), x)
+    assert np.array_equal(other.scores, e.scores)
+    assert e.names == ("segment 0", "segment 1", "segment 2", "segment 3")
+    assert e.values == (12, 12, 12, 12)
+    assert (np.abs(other.scores) > 0).all()
+
+
+def test_a_linear_model_is_recovered() -> None:
+    x, pull = picture(), np.array([0.5, -1.0, 2.0, 0.0])
+
+    def model(X: Any) -> Array:
+        return np.asarray(sum(c * X[:, k == FOUR].mean(axis=(1, 2)) for k, c in enumerate(pull)))
+
+    e = eagle.Explainer(model, Images(FOUR, fill=0), task="regression").explain(x)
+    mean = np.array([x[k == FOUR].mean() for k in range(4)])
+    exact = e.about("prediction").fit
+    assert np.allclose(exact.scores, pull * mean, atol=0.05)
+    assert np.argsort(-np.abs(e.scores))[0] == 2
+
+
+def test_a_function_cuts_each_picture_by_itself() -> None:
+    def halves(p: Any) -> Any:
+        return (p[..., 0] > p[..., 0].mean()).astype(int)
+
+    many = np.random.default_rng(1).random((3, 6, 8, 3))
+    ex = eagle.Explainer(bright, Images(halves), task="regression", budget=20)
+    together = ex.explain_many(many, progress=False)
+    for x, e in zip(many, together, strict=True):
+        assert e.values == ((halves(x) == 0).sum(), (halves(x) == 1).sum())
+        assert np.array_equal(ex.explain(x).scores, e.scores)
+    as_lists = ex.explain_many([m.tolist() for m in many], progress=False)
+    assert np.allclose(as_lists[1].scores, together[1].scores)
+
+
+@pytest.mark.parametrize("colour", [True, False])
+@pytest.mark.parametrize("segments", [None, 5, np.int64(9)])
+def test_superpixels_by_default(colour: bool, segments: Any) -> None:
+    pytest.importorskip("skimage")
+    down, across = np.mgrid[:30, :40] / 40
+    x = np.sin(9 * down) * np.cos(7 * across)
+    x = np.stack([x, x**2, down], axis=-1) if colour else x
+    e, asked = seen(Images(segments), x, budget=40)
+    assert 2 <= len(e.names) <= 2 * int(segments or 20)
+    assert sum(e.values) == x.shape[0] * x.shape[1]
+    assert np.array_equal(asked[0], x)
+    assert np.isfinite(e.scores).all()
+
+
+def test_pictures_of_one_grey_or_one_pixel() -> None:
+    pytest.importorskip("skimage")
+    for x in (np.full((12, 12, 3), 0.5), np.zeros((1, 1)), np.full((1, 1, 3), 7, np.uint8)):
+        e, _ = seen(Images(), x)
+        assert np.isfinite(e.scores).all()
+        assert sum(e.values) == x.shape[0] * x.shape[1]
+
+
+@pytest.mark.parametrize(
+    "method",
+    [methods.EAGLE, methods.LIME, methods.GLIME, methods.BAYESLIME, methods.BAYESSHAP,
+     methods.BAYESSHAP_IID, methods.TILIA, methods.BAYLIME, methods.S_LIME],
+)  # fmt: skip
+def test_one_segment(method: Any) -> None:
+    x = picture()
+    e, asked = seen(Images(np.zeros((6, 8), int), fill=0), x, method=method)
+    # Under GLIME's law, which absorbs a kernel of e^-8 there, the other mask hardly ever comes.
+    assert e.bill.rows == len(asked) == (1 if method is methods.GLIME else 2)
+    assert np.isfinite(e.scores).all()
+    assert e.scores.shape == (1,)
+
+
+# -- pictures: what is refused ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("wrong", "match"),
+    [
+        (np.zeros(5), r"shape \(height, width\)"),
+        (np.zeros((1, 6, 8, 3)), "not float64 of shape"),
+        (np.zeros((0, 8)), "shape"),
+        (np.full((6, 8), "a"), "array of numbers"),
+        ("picture.png", "array of numbers"),
+        (None, "array of numbers"),
+        (np.full((6, 8), 1j), "array of numbers"),
+        ([[1.0, 2.0], [3.0]], "differ in length"),
+        (np.where(np.eye(6, 8) > 0, np.nan, 1.0), "NaN"),
+        (np.full((6, 8, 3), np.inf), "infinity"),
+        (np.zeros((8, 6)), r"segments of shape \(6, 8\) do not fit"),
+    ],
+)
+def test_what_is_no_picture(wrong: Any, match: str) -> None:
+    model = Recorder(bright)
+    ex = eagle.Explainer(model, Images(FOUR), task="regression")
+    with pytest.raises(eagle.InputError, match=match):
+        ex.explain(wrong)
+    assert not model.asked
+
+
+@pytest.mark.parametrize("segments", [0, -3, True, 2.5, "slic", {}])
+def test_what_are_no_segments(segments: Any) -> None:
+    with pytest.raises(eagle.InputError, match="segments are a number of them"):
+        seen(Images(segments), picture())
+
+
+def test_labels_may_be_lists() -> None:
+    e, _ = seen(Images(FOUR.tolist()), picture())
+    assert len(e.names) == 4
+    with pytest.raises(eagle.InputError, match="do not fit"):
+        seen(Images([[0, 1]]), picture())  # type: ignore[arg-type]
+    with pytest.raises(eagle.InputError, match="do not fit"):
+        seen(Images(lambda p: p), picture())
+
+
+@pytest.mark.parametrize(
+    ("fill", "dtype"),
+    [
+        ("black", np.float64), (None, np.float64), (None, np.uint8), (np.nan, np.float64),
+        (np.inf, np.float64), (300, np.uint8), (-1, np.uint8), (0.5, np.uint8),
+        ((1, 2), np.uint8), (np.zeros((8, 6, 3)), np.float64), (np.zeros((6, 8)), np.float64),
+        ([1, [2]], np.float64), (1e39, np.float32),
+    ],
+)  # fmt: skip
+def test_what_is_no_fill(fill: Any, dtype: Any) -> None:
+    """Not least half of a byte, which would be written as 0 without a word."""
+    with pytest.raises(eagle.InputError, match="fill"):
+        seen(Images(FOUR, fill=fill), picture(dtype=dtype))
+
+
+@pytest.mark.parametrize("nothing", [[], np.zeros((0, 6, 8)), 3, None])
+def test_no_pictures(nothing: Any) -> None:
+    ex = eagle.Explainer(bright, Images(FOUR), task="regression")
+    with pytest.raises(eagle.InputError, match="picture"):
+        ex.explain_many(nothing, progress=False)
+
+
+def test_what_is_for_tables_is_refused() -> None:
+    for options in ({"view": "binned"}, {"names": ["a"]}, {"freeze": [0]}, {"scales": 1.0}):
+        for data in (Images(FOUR), Texts()):
+            with pytest.raises(eagle.InputError, match="for tables"):
+                eagle.Explainer(bright, data, **options)
+
+
+# -- pictures: large ones -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", [methods.EAGLE, methods.BAYESLIME])
+def test_no_call_is_too_large(method: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    labels = np.arange(48).reshape(6, 8)
+    x = picture()
+    whole, one = Recorder(bright), Recorder(bright)
+    options: dict[str, Any] = {"method": method, "task": "regression", "budget": 100}
+    e = eagle.Explainer(whole, Images(labels), **options).explain(x)
+    monkeypatch.setattr(front, "CALL_BYTES", 7 * x.nbytes + 1)
+    parts = eagle.Explainer(one, Images(labels), **options).explain(x)
+    assert max(len(X) for X in one.asked) == 7
+    assert all(X.nbytes <= front.CALL_BYTES for X in one.asked)
+    assert len(one.asked) > len(whole.asked)
+    assert np.array_equal(np.concatenate(one.asked), np.concatenate(whole.asked))
+    assert np.array_equal(parts.scores, e.scores)
+    assert parts.bill.rows == e.bill.rows == 100
+    if method is methods.EAGLE:
+        assert parts.bill.calls == len(one.asked) == -(-100 // 7)
+    monkeypatch.setattr(front, "CALL_BYTES", 1)
+    alone = eagle.Explainer(bright, Images(labels), **{**options, "budget": 12}).explain(x)
+    assert alone.bill.rows == 12
+
+
+# -- texts --------------------------------------------------------------------------------------
+
+
+def tokens(text: str) -> list[str]:
+    return [text[a:b] for a, b in words(text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("It's a well-made film, isn’t it?", ["It's", "a", "well-made", "film", "isn’t", "it"]),
+        ("Été à Zürich: 20°C!", ["Été", "à", "Zürich", "20", "C"]),
+        ("cafe\u0301 re\u0301sume\u0301", ["cafe\u0301", "re\u0301sume\u0301"]),
+        ("हिन्दी में", ["हिन्दी", "में"]),
+        ("می\u200cخواهم", ["می\u200cخواهم"]),
+        ("好 电影 🎉 真的", ["好", "电", "影", "🎉", "真", "的"]),
+        ("❤\ufe0f love 👩\u200d💻", ["❤\ufe0f", "love", "👩\u200d💻"]),
+        ("'quoted' - dash - x_1", ["quoted", "dash", "x_1"]),
+        ("", []),
+        ("🎉🎉 !!", ["🎉", "🎉"]),
+    ],
+)
+def test_words(text: str, parts: list[str]) -> None:
+    assert tokens(text) == parts
+
+
+def read(text: str, how: Texts | None = None, budget: int = 400) -> tuple[Explanation, list[str]]:
+    asked: list[str] = []
+
+    def model(texts: Any) -> Array:
+        assert type(texts) is list
+        asked.extend(texts)
+        return np.array([len(t) for t in texts], dtype=float)
+
+    data = how or Texts()
+    e = eagle.Explainer(model, data, method=methods.LIME, task="regression", budget=budget).explain(
+        text
+    )
+    return e, asked
+
+
+def test_a_word_that_is_off_is_dropped_with_one_of_its_spaces() -> None:
+    e, asked = read("good, bad and  odd\tthe end. ")
+    assert e.names == ("good", "bad", "and", "odd", "the", "end")
+    assert asked[0] == "good, bad and  odd\tthe end. "
+    said = {tuple(z): t for z, t in zip(e.evidence.features.tolist(), asked, strict=True)}
+    for off, text in [
+        ("good", ", bad and  odd\tthe end. "),
+        ("bad", "good, and  odd\tthe end. "),
+        ("odd", "good, bad and  the end. "),
+        ("and", "good, bad odd\tthe end. "),
+        ("the", "good, bad and  odd\tend. "),
+        ("end", "good, bad and  odd\tthe . "),
+    ]:
+        mask = tuple(float(name != off) for name in e.names)
+        assert said[mask] == text
+    assert said[(0.0,) * 6] == ", . "
+
+
+def test_a_text_that_ends_in_a_word() -> None:
+    e, asked = read("one two\nthree  four")
+    said = {tuple(z): t for z, t in zip(e.evidence.features.tolist(), asked, strict=True)}
+    assert said[1.0, 1.0, 1.0, 0.0] == "one two\nthree"
+    assert said[1.0, 0.0, 1.0, 1.0] == "one \nthree  four"
+    assert said[1.0, 1.0, 0.0, 1.0] == "one two\nfour"
+    assert said[0.0, 0.0, 0.0, 1.0] == "\nfour"
+    assert said[0.0, 1.0, 1.0, 1.0] == "two\nthree  four"
+    assert said[0.0, 0.0, 0.0, 0.0].strip() == ""
+
+
+def test_a_mask_in_its_place() -> None:
+    e, asked = read("good, bad  film", Texts(mask="[MASK]"))
+    said = {tuple(z): t for z, t in zip(e.evidence.features.tolist(), asked, strict=True)}
+    assert said[1.0, 0.0, 1.0] == "good, [MASK]  film"
+    assert said[0.0, 0.0, 0.0] == "[MASK], [MASK]  [MASK]"
+    assert len(said) == 8
+
+
+def test_repeats_are_one_feature_or_several() -> None:
+    text = "no no, never No"
+    e, asked = read(text)
+    assert e.names == ("no", "never", "No")
+    assert e.values == (2, 1, 1)
+    assert ", never No" in asked
+    each, _ = read(text, Texts(bag=False))
+    assert each.names == ("no [0]", "no [1]", "never", "No")
+    assert each.values == (1, 1, 1, 1)
+
+
+def test_other_parts_than_words() -> None:
+    def characters(text: str) -> list[tuple[int, int]]:
+        return [(k, k + 1) for k in range(len(text))]
+
+    e, asked = read("好电影", Texts(split=characters))
+    assert e.names == ("好", "电", "影")
+    assert set(asked) == {"好电影", "好电", "好影", "电影", "好", "电", "影", ""}
+
+
+@pytest.mark.parametrize("text", ["", "   ", "!?", "…"])
+def test_a_text_without_words_is_refused(text: str) -> None:
+    asked: list[str] = []
+    ex = eagle.Explainer(lambda t: asked.extend(t), Texts(), task="regression")
+    with pytest.raises(eagle.InputError, match="no word to explain"):
+        ex.explain(text)
+    with pytest.raises(eagle.InputError, match="no word to explain"):
+        ex.explain_many(["fine", text], progress=False)
+    assert not asked
+
+
+def test_what_is_no_text() -> None:
+    ex = eagle.Explainer(lambda t: np.zeros(len(t)), Texts(), task="regression")
+    wrong: Any
+    for wrong in (3, None, ["a b"], b"a b"):
+        with pytest.raises(eagle.InputError, match="texts are strings"):
+            ex.explain(wrong)
+    for wrong in ("a b", [1, 2], ["a", None], 3, None):
+        with pytest.raises(eagle.InputError, match="texts are strings"):
+            ex.explain_many(wrong, progress=False)
+    with pytest.raises(eagle.InputError, match="no texts"):
+        ex.explain_many([], progress=False)
+    assert ex.explain(np.str_("a b")).names == ("a", "b")
+
+
+@pytest.mark.parametrize(
+    "method",
+    [methods.EAGLE, methods.EAGLE_PAPER, methods.LIME, methods.GLIME, methods.GLIME_LIME,
+     methods.BAYESLIME, methods.BAYESSHAP_IID, methods.BAYESSHAP, methods.TILIA, methods.BAYLIME],
+    ids=lambda method: method.name,
+)  # fmt: skip
+def test_many_texts_of_any_length_share_calls(method: Any) -> None:
+    sizes: list[int] = []
+
+    def model(texts: list[str]) -> Array:
+        sizes.append(len(texts))
+        return np.array([t.count("good") - t.count("bad") for t in texts], dtype=float)
+
+    ex = eagle.Explainer(model, Texts(), task="regression", budget=50, method=method)
+    texts = ["a good film", "the plot was bad and far too long for me", "one bad word", "good"]
+    many = ex.explain_many(texts, progress=False)
+    assert len(sizes) == max(e.bill.calls for e in many)
+    assert not method.planned or len(sizes) == 1
+    assert sum(sizes) == sum(e.bill.rows for e in many)
+    for text, e in zip(texts, many, strict=True):
+        alone = ex.explain(text)
+        assert np.array_equal(alone.scores, e.scores)
+        assert e.names == tuple(dict.fromkeys(text.split()))
+
+
+def test_a_pipeline_as_it_is() -> None:
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+
+    good = ["a great film", "great acting, lovely plot", "lovely and great", "what a lovely film"]
+    bad = ["a dull film", "dull acting, poor plot", "poor and dull", "what a poor film"]
+    model = make_pipeline(TfidfVectorizer(), LogisticRegression(C=100.0))
+    model.fit(good + bad, ["good"] * 4 + ["bad"] * 4)
+    ex = eagle.Explainer(model, Texts())
+    e = ex.explain("a great plot, but poor acting and dull music")
+    assert e.task == "classification"
+    assert set(e.outputs) == {"good", "bad"}
+    about = e.about("good")
+    score = dict(zip(about.names, about.scores, strict=True))
+    assert score["great"] > 0.05
+    assert score["poor"] < -0.05
+    assert score["dull"] < -0.05
+    assert abs(score["music"]) < min(abs(score[w]) for w in ("great", "poor", "dull"))
+
+
+# -- laws of masks ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("law", [Fair(), EvenSizes()])
+@pytest.mark.parametrize("d", [1, 2, 7, 13])
+def test_counts_are_what_is_drawn(law: Any, d: int) -> None:
+    expected = law.counts(d)
+    assert expected.shape == (d + 1,)
+    assert np.isclose(expected.sum(), 1.0)
+    n = 20_000
+    off = law.draw(n, d, np.random.default_rng(d))
+    assert off.shape == (n, d)
+    assert off.dtype == np.uint8
+    assert set(np.unique(off)) <= {0, 1}
+    counts = np.bincount(d - off.sum(axis=1, dtype=int), minlength=d + 1)
+    there = expected * n > 5
+    assert counts[expected == 0].sum() == 0
+    if there.sum() > 1:
+        observed = counts[there]
+        scaled = expected[there] / expected[there].sum() * observed.sum()
+        assert stats.chisquare(observed, scaled).pvalue > 0.001
+    share = off.mean(axis=0)  # no part is preferred
+    assert np.abs(share - share.mean()).max() < 5 * 0.5 / np.sqrt(n)
+
+
+def test_the_laws_by_hand() -> None:
+    assert np.allclose(Fair().counts(4), np.array([1, 4, 6, 4, 1]) / 16)
+    assert np.allclose(EvenSizes().counts(4), [0.25, 0.25, 0.25, 0.25, 0.0])
+    assert np.isclose(Fair().counts(3000).sum(), 1.0)
+    space = MaskSpace(5, Fair())
+    pools = space.pools(3, 7, np.random.default_rng(0))
+    rng = np.random.default_rng(0)
+    assert np.array_equal(pools, np.stack([space.draw(7, rng) for _ in range(3)]))
+    assert np.array_equal(space.features(pools[0]), 1.0 - pools[0])
+    assert space.features(space.origin[None]).all()
+
+
+# -- how stable ---------------------------------------------------------------------------------
+
+
+def test_chance_is_as_published() -> None:
+    known = {7: 0.569, 8: 0.471, 9: 0.402, 10: 0.350, 12: 0.279, 14: 0.232, 20: 0.155, 28: 0.107,
+             50: 0.058}  # fmt: skip
+    for d, value in known.items():
+        assert round(stability.chance(d, 5), 3) == value
+
+
+@pytest.mark.parametrize("d", [1, 2, 3, 5, 7])
+@pytest.mark.parametrize("k", [1, 2, 3, 5])
+def test_chance_by_brute_force(d: int, k: int) -> None:
+    sets = [set(c) for c in combinations(range(d), min(k, d))]
+    assert len(sets) == comb(d, min(k, d))
+    overlap = [len(a & b) / len(a | b) for a in sets for b in sets]
+    assert np.isclose(stability.chance(d, k), np.mean(overlap))
+
+
+def test_chance_of_many() -> None:
+    """Binomials of thousands are beyond a float; their shares are not."""
+    assert 0.33 < stability.chance(3000, 1500) < 0.34
+    assert np.isclose(stability.chance(10**6, 5), 5 / 10**6 * 5 / 9, rtol=0.01)
+    for wrong in ((0, 5), (5, 0)):
+        with pytest.raises(eagle.InputError, match="at least 1"):
+            stability.chance(*wrong)
+
+
+def test_jaccard_by_hand() -> None:
+    e, _ = read("a b c d", budget=30)
+
+    def run(*scores: float) -> Explanation:
+        from dataclasses import replace
+
+        return replace(e, scores=np.array(scores))
+
+    one, two, three = run(4, -3, 2, 1), run(4, 1, -3, 2), run(1, 2, 3, 4)
+    # The two strongest: {a, b}, {a, c}, {c, d}: overlaps 1/3, 0 and 1/3.
+    assert np.isclose(stability.jaccard([one, two, three], 2), (1 / 3 + 0 + 1 / 3) / 3)
+    assert stability.jaccard([one, two, three], 4) == 1.0
+    assert stability.jaccard([one, two, three], 99) == 1.0
+    assert np.isclose(stability.agreement([one, two], three, 2), (0 + 1 / 3) / 2)
+    assert stability.jaccard([run(0, 0, 0, 0), run(0, 0, 0, 0)], 2) == 1.0  # ties in one order
+    other, _ = read("a b c e", budget=30)
+    with pytest.raises(eagle.InputError, match="different features"):
+        stability.jaccard([one, other], 2)
+    with pytest.raises(eagle.InputError, match="at least 2"):
+        stability.jaccard([one], 2)
+    with pytest.raises(eagle.InputError, match="at least 2"):
+        stability.jaccard([one, SimpleNamespace()], 2)  # type: ignore[list-item]
