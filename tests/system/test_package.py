@@ -9,6 +9,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import matplotlib.pyplot as plt
+
 import eagle
 
 ROOT = Path(__file__).parents[2]
@@ -99,6 +101,7 @@ def test_the_readme_runs() -> None:
     namespace: dict[str, Any] = {}
     for block in blocks:
         exec(compile(block, "README.md", "exec"), namespace)
+    plt.close("all")  # or the next test in this process finds what was drawn
 
 
 def test_what_is_said_of_the_package_agrees() -> None:
