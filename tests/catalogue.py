@@ -17,6 +17,7 @@ from eagle.design.unravel import Unravel
 from eagle.explain import Method
 from eagle.surrogate import select
 from eagle.surrogate.process import Process
+from eagle.surrogate.tree import Tree
 from eagle.types import Need
 
 QUICK = Unravel(pool=50, most=8)
@@ -46,17 +47,17 @@ METHODS: dict[str, Method] = {
     "bayeslime to go": methods.bayeslime_to_go(0.2),
     "dlime nearest": methods.DLIME_NEAREST,
     "us-lime": methods.US_LIME,
-    "tilia": methods.TILIA,
+    "tilia": replace(methods.TILIA, surrogate=Tree((2, 3), select.Auto(10))),
     "s-lime": replace(methods.S_LIME, design=Append(first=20)),
     "climax": methods.CLIMAX,
     "bayesshap": methods.BAYESSHAP,
     "bayesshap repository": methods.BAYESSHAP_REPOSITORY,
     "bayesshap unfocused": methods.BAYESSHAP_IID,
-    "unravel": replace(methods.UNRAVEL, design=QUICK, surrogate=Process(restarts=1, most=50)),
+    "unravel": replace(methods.UNRAVEL, design=QUICK, surrogate=Process(restarts=1, most=15)),
     "unravel relevance": replace(
         methods.UNRAVEL_RELEVANCE,
         design=QUICK,
-        surrogate=Process("relevance", restarts=1, most=50),
+        surrogate=Process("relevance", restarts=1, most=15),
     ),
 }
 
@@ -191,7 +192,7 @@ BUDGET = 60
 
 def budget_of(method: Method) -> int:
     """How many rows a contract may ask: fewer where each row costs a tuning."""
-    return 12 if isinstance(method.design, Unravel) else BUDGET
+    return 7 if isinstance(method.design, Unravel) else BUDGET
 
 
 def supports(method: Method, case: Case) -> bool:
