@@ -15,6 +15,8 @@ from sklearn.ensemble import RandomForestClassifier
 
 import eagle
 from eagle import methods as m
+from eagle.explain import Method
+from eagle.foreign import Foreign
 
 DOCS = Path(__file__).parent.parent / "docs"
 
@@ -25,7 +27,7 @@ def main() -> None:
     X = data.data.iloc[:, :10]
     forest = RandomForestClassifier(100, random_state=0).fit(X, data.target)
     explainer = eagle.Explainer(forest, X, outputs=["malignant", "benign"])
-    every = [
+    every: list[Method | Foreign] = [
         m.EAGLE, m.LIME, m.Bootstrapped(m.LIME), m.GLIME, m.BAYLIME, m.BAYESLIME, m.BAYESSHAP,
         m.DLIME_NEAREST, m.US_LIME, m.TILIA, m.S_LIME, m.CLIMAX, m.SHAP_KERNEL,
     ]  # fmt: skip
