@@ -51,6 +51,7 @@ METHODS: dict[str, Method] = {
     "s-lime": replace(methods.S_LIME, design=Append(first=20)),
     "climax": methods.CLIMAX,
     "bayesshap": methods.BAYESSHAP,
+    "bayesshap to go": methods.bayesshap_to_go(0.2),
     "bayesshap repository": methods.BAYESSHAP_REPOSITORY,
     "bayesshap unfocused": methods.BAYESSHAP_IID,
     "unravel": replace(methods.UNRAVEL, design=QUICK, surrogate=Process(restarts=1, most=15)),

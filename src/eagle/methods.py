@@ -167,6 +167,13 @@ def bayeslime_to_go(width: float, level: float = 0.95, budget: int = 5000) -> Me
     return Method(name, ToGo(width, level), Exponential(), line, budget=budget)
 
 
+def bayesshap_to_go(width: float, level: float = 0.95, budget: int = 5000) -> Method:
+    """BayesSHAP that asks until intervals have this half-width (PTG), or the budget is spent."""
+    design = ToGo(width, level, coalitions=True)
+    name = f"BayesSHAP (±{width:g})"
+    return Method(name, design, Shapley(), BayesLinear(IDENTITY), budget=budget)
+
+
 DLIME: Final = Method("DLIME", Cluster(), Exponential(), Ridge(), budget=1_000_000)
 """The whole cluster of the background that the instance's nearest neighbour is in; no chance.
 

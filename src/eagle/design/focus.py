@@ -56,21 +56,11 @@ class Focus:
         self, seen: Seen, space: Space, kernel: Kernel, left: int, rng: np.random.Generator
     ) -> Points:
         if not len(seen):
-            first = min(self.seeds, left)
-            if self.coalitions:
-                return Coalitions().plan([space], kernel, first, rng)[0]
-            points = space.draw(first, rng)
-            points[0] = space.origin
-            return points
+            return _first(space, kernel, min(self.seeds, left), rng, self.coalitions)
         fit = self.surrogate.fit(seen.features, seen.y, seen.weight)
-        pool = self._pool(space, rng)
+        pool = _drawn(space, self.pool, rng, self.coalitions)
         _, std = fit.predict(space.features(pool))
         return pool[self._chosen(std, min(self.batch, left), rng)]
-
-    def _pool(self, space: Space, rng: np.random.Generator) -> Points:
-        if not self.coalitions:
-            return space.draw(self.pool, rng)
-        return at(even(space), uniforms(space, self.pool, rng)).astype(space.origin.dtype)
 
     def _chosen(self, std: Array, n: int, rng: np.random.Generator) -> NDArray[np.intp]:
         """n candidates with probability ∝ exp(std/τ), above the largest: nothing overflows.
@@ -86,9 +76,7 @@ class Focus:
         return np.argsort(np.log(-np.log(uniform)) - above, kind="stable")[:n]
 
     def weight(self, space: Space, kernel: Kernel, features: Array) -> Array:
-        if self.coalitions:
-            return Coalitions().weight(space, kernel, features)
-        return kernel(features, space.features(space.origin[None])[0])
+        return _weight(space, kernel, features, self.coalitions)
 
 
 @final
@@ -96,12 +84,14 @@ class Focus:
 class ToGo:
     """A pilot, then as many more rows as are to go until intervals have the half-width asked.
 
-    The number is estimated again after each batch: it ends when none are to go.
+    The number is estimated again after each batch: it ends when none are to go. With
+    `coalitions` rows are drawn as BayesSHAP does.
     """
 
     width: float
     level: float = 0.95
     pilot: int = 200
+    coalitions: bool = False
     surrogate: BayesLinear = field(default_factory=lambda: BayesLinear(IDENTITY))
 
     def __post_init__(self) -> None:
@@ -115,21 +105,50 @@ class ToGo:
         self, seen: Seen, space: Space, kernel: Kernel, left: int, rng: np.random.Generator
     ) -> Points:
         if not len(seen):
-            points = space.draw(min(self.pilot, left), rng)
-            points[0] = space.origin
-            return points
+            return _first(space, kernel, min(self.pilot, left), rng, self.coalitions)
         fit = self.surrogate.fit(seen.features, seen.y, seen.weight)
         share = seen.weight / seen.weight.sum()
         apart = seen.features - share @ seen.features
         spread = share @ apart**2
         moving = spread[spread > 1e-12]
         if not len(moving):
-            return space.draw(0, rng)
+            return space.origin[None][:0]
         n = to_go(
             fit.variance, float(seen.weight.mean()), self.width, self.level, len(seen),
             float(moving.min()),
         )  # fmt: skip
-        return space.draw(min(max(n, 0), left), rng)
+        return _drawn(space, min(max(n, 0), left), rng, self.coalitions)
+
+    @property
+    def needs(self) -> frozenset[Need]:
+        return frozenset({Need.MATCHES}) if self.coalitions else frozenset()
+
+    def weight(self, space: Space, kernel: Kernel, features: Array) -> Array:
+        return _weight(space, kernel, features, self.coalitions)
+
+
+def _first(
+    space: Space, kernel: Kernel, n: int, rng: np.random.Generator, coalitions: bool
+) -> Points:
+    """The rows asked before anything is known; the first is the instance."""
+    if coalitions:
+        return Coalitions().plan([space], kernel, n, rng)[0]
+    points = space.draw(n, rng)
+    points[0] = space.origin
+    return points
+
+
+def _drawn(space: Space, n: int, rng: np.random.Generator, coalitions: bool) -> Points:
+    """n fresh rows, by the space's own law or as coalitions."""
+    if not coalitions:
+        return space.draw(n, rng)
+    return at(even(space), uniforms(space, n, rng)).astype(space.origin.dtype)
+
+
+def _weight(space: Space, kernel: Kernel, features: Array, coalitions: bool) -> Array:
+    if coalitions:
+        return Coalitions().weight(space, kernel, features)
+    return kernel(features, space.features(space.origin[None])[0])
 
 
 def to_go(
