@@ -151,8 +151,9 @@ class Greedy:
             size *= 4
         picks, fall, enough = found
         walk.learn(z[picks], own[picks], fall)
-        # The next one half as long again as would have done here.
-        walk.listed = max(SHORT, 3 * enough // 2)
+        # The next one half as long again as would have done here, and some: one too short costs
+        # more than many longer ones.
+        walk.listed = max(SHORT, (SHORT + 3 * enough) // 2)
         return listed, picks
 
     def _picked(
