@@ -125,38 +125,43 @@ class Greedy:
         """Choose a batch from each pool, shape (pools, size, d)."""
         walk.space.features(_flat(pools), out=_flat(room))
         for pool, features, weight in zip(pools, room, kernel(room, walk.origin), strict=True):
-            variance = _variance(features, walk.covariance, scratch)
-            listed, picks = self._batch(walk, features, weight, variance)
+            listed, picks = self._batch(walk, features, weight, scratch)
             walk.chosen.append(pool[listed][picks])
 
     def _batch(
-        self, walk: _Walk, features: Array, weight: Array, variance: Array
+        self, walk: _Walk, features: Array, weight: Array, scratch: Array
     ) -> tuple[NDArray[np.intp] | slice, NDArray[np.intp]]:
         """The next batch from a pool: a short list, and its picks, best first.
 
         More points never make a point more informative, so today's scores bound tomorrow's: a
         short list of the best is enough if every pick beats the best candidate off the list.
         """
-        score = self.score(variance, weight)
-        size = walk.listed if self.score in (gain, variance_only) else len(score)
+        size = walk.listed if self.score in (gain, variance_only) else len(weight)
+        variance = score = None
+        if size < len(weight):  # else there is nothing to be left off the list
+            variance = _variance(features, walk.covariance, scratch)
+            score = self.score(variance, weight)
         while True:
             listed, bound = _short_list(score, size)
             z, own = augment(features[listed]), weight[listed]
-            found = self._picked(z, own, variance[listed], walk.covariance, bound)
+            known = None if variance is None else variance[listed]
+            found = self._picked(z, own, known, walk.covariance, bound)
             if found is not None:
                 break
             size *= 4
-        picks, fall, last = found
+        picks, fall, enough = found
         walk.learn(z[picks], own[picks], fall)
-        if size > SHORT:  # the next one half as long again as would have done here
-            walk.listed = max(SHORT, 3 * int(np.count_nonzero(score >= last)) // 2)
+        # The next one half as long again as would have done here, and some: one too short costs
+        # more than many longer ones.
+        walk.listed = max(SHORT, (SHORT + 3 * enough) // 2)
         return listed, picks
 
     def _picked(
-        self, z: Array, weight: Array, variance: Array, covariance: Array, bound: float
-    ) -> tuple[NDArray[np.intp], Array | None, float] | None:
+        self, z: Array, weight: Array, variance: Array | None, covariance: Array, bound: float
+    ) -> tuple[NDArray[np.intp], Array | None, int] | None:
         """A batch from a list, each pick the best given those before it, or in spite of them if
-        frozen; by what the covariance falls; and the last score. None if one is within bound.
+        frozen; by what the covariance falls; and how long a list would have done. None if a score
+        is within bound.
 
         Sherman-Morrison, kept as one vector a pick: z* lowers V by uuᵀ with
         u = Vz* √(π/(1 + πz*ᵀVz*)), and so the variance of a candidate z by (zᵀu)².
@@ -168,6 +173,9 @@ class Greedy:
         rows, parts = np.empty((d + self.batch, n + d)), np.empty(d + self.batch)
         np.negative(covariance, out=rows[:d, n:])
         np.matmul(rows[:d, n:], z.T, out=rows[:d, :n])
+        if variance is None:
+            variance = -np.einsum("ij,ji->i", z, rows[:d, :n])
+        start = np.array(self.score(variance, weight))
         for i in range(self.batch):
             score = self.score(variance, weight)
             best = score.item(score.argmax()) * (1 - TIE)
@@ -181,7 +189,7 @@ class Greedy:
                 row *= math.sqrt(own / (1 + own * variance.item(pick)))
                 variance -= row[:n] * row[:n]
             variance[pick] = 0.0  # never again
-        return picks, None if self.frozen else rows[d:, n:], best
+        return picks, None if self.frozen else rows[d:, n:], int(np.count_nonzero(start >= best))
 
 
 def _variance(features: Array, covariance: Array, scratch: Array) -> Array:
@@ -193,9 +201,9 @@ def _variance(features: Array, covariance: Array, scratch: Array) -> Array:
     return np.asarray(beside)
 
 
-def _short_list(score: Array, size: int) -> tuple[NDArray[np.intp] | slice, float]:
+def _short_list(score: Array | None, size: int) -> tuple[NDArray[np.intp] | slice, float]:
     """The places of the best scores, in order, and the best score that may be off the list."""
-    if size >= len(score):
+    if score is None or size >= len(score):
         return slice(None), -np.inf
     last = np.partition(score, -size).item(-size)
     return (score >= last).nonzero()[0], last

@@ -84,29 +84,21 @@ class Column:
         """
         key = (state, kept)
         if key not in self._moves:
-            table = np.empty(STEPS)
-            own = self.values[state] if self.seen(state) else np.array([np.nan])
-            table[:kept] = own.take(_places(len(own), kept))
-            if kept < STEPS:
-                self._others(state, table[kept:])
+            values = np.concatenate(self.values)
+            if self.levels is None:
+                sizes = tuple(map(len, self.values))
+                table = values.take(_spread(sizes, tuple(self.shares.tolist()), state, kept))
+                if not self.seen(state):
+                    table[:kept] = np.nan
+            else:  # many states of one value each
+                table = np.full(STEPS, values[state] if self.seen(state) else np.nan)
+                if kept < STEPS:
+                    shares = self.shares.copy()
+                    shares[state : state + 1] = 0.0
+                    ends = np.rint(np.cumsum(shares) / shares.sum() * (STEPS - kept))
+                    table[kept:] = values.repeat(np.diff(ends.astype(np.intp), prepend=0))
             self._moves[key] = table
         return self._moves[key]
-
-    def _others(self, state: int, out: Array) -> None:
-        """Values outside `state`, spread over `out` by the frequencies of their states."""
-        if self.levels is not None:  # many states of one value each
-            shares = self.shares.copy()
-            shares[state : state + 1] = 0.0
-            ends = np.rint(np.cumsum(shares) / shares.sum() * len(out)).astype(np.intp)
-            out[:] = np.concatenate(self.values).repeat(np.diff(ends, prepend=0))
-            return
-        upto = list(
-            accumulate(0.0 if i == state else s for i, s in enumerate(self.shares.tolist()))
-        )
-        cuts = pairwise([0, *(round(share / upto[-1] * len(out)) for share in upto)])
-        for values, (a, b) in zip(self.values, cuts, strict=True):
-            if a < b:
-                out[a:b] = values.take(_places(len(values), b - a))
 
     @cached_property
     def offsets(self) -> Array:
@@ -181,13 +173,37 @@ def _places(size: int, n: int) -> NDArray[np.intp]:
     return ((2 * np.arange(n) + 1) * size) // (2 * n)
 
 
+@lru_cache(maxsize=256)
+def _spread(
+    sizes: tuple[int, ...], shares: tuple[float, ...], state: int, kept: int
+) -> NDArray[np.intp]:
+    """The place of each step's value among the values of all states, so many of each.
+
+    Steps below `kept` spread over the state's own, the others over all other states by their
+    frequencies. Most columns of numbers are alike in this: quarters, and as many values kept.
+    """
+    first = [0, *accumulate(sizes)]
+    places = np.zeros(STEPS, dtype=np.intp)
+    if state < len(sizes) and sizes[state]:
+        places[:kept] = first[state] + _places(sizes[state], kept)
+    if kept < STEPS:
+        upto = list(accumulate(0.0 if i == state else s for i, s in enumerate(shares)))
+        ends = (kept + round(share / upto[-1] * (STEPS - kept)) for share in upto)
+        for start, size, (a, b) in zip(first, sizes, pairwise([kept, *ends]), strict=False):
+            if a < b:
+                places[a:b] = start + _places(size, b - a)
+    places.flags.writeable = False
+    return places
+
+
 def _text(value: Any) -> str:
     if not isinstance(value, float):
         return str(value)
     return f"{value:.4g}" if abs(value) < 1e4 else f"{value:.6g}"
 
 
-def _chances(shares: list[float]) -> tuple[NDArray[np.uint16], NDArray[np.uint16]]:
+@lru_cache(maxsize=256)
+def _chances(shares: tuple[float, ...]) -> tuple[NDArray[np.uint16], NDArray[np.uint16]]:
     frequency, even = [], []
     total = sum(shares)
     for share in [*shares, 0.0]:  # the last: a level nobody has seen
@@ -451,7 +467,7 @@ class Background:
         A rare state keeps at least one chance in 32: else nothing could ever be learnt about
         it. A state without another to go to keeps all of them.
         """
-        return [_chances(self.columns[j].shares.tolist()) for j in self.moved]
+        return [_chances(tuple(self.columns[j].shares.tolist())) for j in self.moved]
 
     def check_bounds(self, values: Array) -> None:
         """An instance beyond the bounds of its own columns is an error."""
