@@ -7,6 +7,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.cluster import AgglomerativeClustering
+from sklearn.linear_model import Ridge as SklearnRidge
+from sklearn.neighbors import NearestNeighbors
 
 import eagle
 from eagle import Background, methods
@@ -16,9 +19,6 @@ from eagle.kernel import Exponential
 from eagle.space import neighbours
 from eagle.surrogate.ridge import Ridge
 from eagle.types import Array
-
-AgglomerativeClustering = pytest.importorskip("sklearn.cluster").AgglomerativeClustering
-NearestNeighbors = pytest.importorskip("sklearn.neighbors").NearestNeighbors
 
 
 class Recorder:
@@ -122,7 +122,7 @@ def test_features_are_bin_matches_and_the_line_is_limes() -> None:
     assert 0.15 < match[1:].mean() < 0.6  # bins, not equality of numbers
     off = (1 - match).sum(axis=1)
     weight = np.exp(-off / (2 * 0.75**2 * 4))
-    linear = pytest.importorskip("sklearn.linear_model").Ridge(1.0)
+    linear = SklearnRidge(1.0)
     linear.fit(match, bent(rows), sample_weight=weight)
     assert np.allclose(e.scores, linear.coef_, rtol=1e-8)
     assert np.isclose(e.intercept, linear.intercept_, rtol=1e-8)

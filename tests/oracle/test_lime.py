@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from lime import lime_base
+from sklearn.metrics import pairwise_distances
 
 import eagle
 from eagle import methods
@@ -18,9 +20,6 @@ from eagle.surrogate import select
 from eagle.surrogate.fit import Fit
 from eagle.surrogate.ridge import Ridge
 from eagle.types import Array
-
-lime_base = pytest.importorskip("lime.lime_base")
-pairwise_distances = pytest.importorskip("sklearn.metrics").pairwise_distances
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -121,7 +120,8 @@ def test_explanations_of_tables(view: Any, columns: list[int]) -> None:
 @pytest.mark.parametrize("binned", [True, False])
 def test_the_package_on_its_own_sample_of_a_table(binned: bool) -> None:
     """The other way round: what `LimeTabularExplainer` drew and found, found again by ours."""
-    lime_tabular = pytest.importorskip("lime.lime_tabular")
+    from lime import lime_tabular
+
     data = table(0)
     seen = Recorded()
     explainer = lime_tabular.LimeTabularExplainer(
@@ -216,7 +216,8 @@ def test_a_mask_that_keeps_nothing_is_at_distance_one() -> None:
 
 
 def test_the_package_on_its_own_sample_of_a_text() -> None:
-    lime_text = pytest.importorskip("lime.lime_text")
+    from lime import lime_text
+
     text = "a bird in the hand is worth two in the bush they say"
     pull = {word: float(np.sin(7 * i)) for i, word in enumerate(sorted(set(text.split())))}
 
@@ -237,10 +238,9 @@ def test_the_package_on_its_own_sample_of_a_text() -> None:
 
 
 def test_the_package_on_its_own_sample_of_a_picture() -> None:
-    pytest.importorskip("skimage")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        lime_image = pytest.importorskip("lime.lime_image")
+        from lime import lime_image
     segments = np.kron(np.arange(9).reshape(3, 3), np.ones((4, 4), dtype=int))
     picture = np.random.default_rng(0).random((12, 12, 3))
     pull = np.random.default_rng(1).normal(size=(12, 12, 3)) / 8

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
+from sklearn import linear_model
 
 import eagle
 from eagle import methods
@@ -21,8 +22,6 @@ from eagle.surrogate.boundary import Boundary
 from eagle.surrogate.logistic import Logistic
 from eagle.surrogate.ridge import Ridge
 from eagle.types import Array
-
-linear_model = pytest.importorskip("sklearn.linear_model")
 
 TWO: dict[str, Any] = {"task": "classification", "outputs": ("no", "yes")}
 

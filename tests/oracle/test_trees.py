@@ -7,6 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.metrics import r2_score
+from sklearn.model_selection import GridSearchCV, KFold, train_test_split
+from sklearn.tree import DecisionTreeRegressor
 
 import eagle
 from eagle import methods
@@ -15,11 +18,6 @@ from eagle.surrogate.fit import weighted_r2
 from eagle.surrogate.select import Auto
 from eagle.surrogate.tree import Tree
 from eagle.types import Array
-
-pytest.importorskip("sklearn")
-from sklearn.metrics import r2_score
-from sklearn.model_selection import GridSearchCV, KFold, train_test_split
-from sklearn.tree import DecisionTreeRegressor
 
 DEPTHS = range(2, 10)
 

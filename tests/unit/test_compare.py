@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import joblib
+import matplotlib
 import numpy as np
 import pandas as pd
 import pytest
@@ -17,12 +18,11 @@ from eagle import Comparison, Images, Texts, cli, compare, methods
 from eagle.explain import Method
 from eagle.metrics.stability import agreement, chance, jaccard
 
-matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
-from matplotlib import pyplot as plt  # noqa: E402
-from matplotlib.axes import Axes  # noqa: E402
+from matplotlib import pyplot as plt
+from matplotlib.axes import Axes
 
-from eagle import plot  # noqa: E402
+from eagle import plot
 
 TWO: dict[str, Any] = {"task": "classification", "outputs": ("no", "yes")}
 SOME = [methods.EAGLE, methods.LIME, methods.BAYESLIME, methods.TILIA]
@@ -180,7 +180,6 @@ def test_one_method_alone_and_one_run() -> None:
 
 
 def test_another_package_beside_ours() -> None:
-    pytest.importorskip("shap")
     c = compare([methods.EAGLE, methods.SHAP_KERNEL], explainer(budget=300), table()[[3]], 2,
                 progress=False)  # fmt: skip
     assert [m.method for m in c.methods] == ["EAGLE", "Kernel SHAP"]

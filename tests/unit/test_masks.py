@@ -136,7 +136,6 @@ def test_a_function_cuts_each_picture_by_itself() -> None:
 @pytest.mark.parametrize("colour", [True, False])
 @pytest.mark.parametrize("segments", [None, 5, np.int64(9)])
 def test_superpixels_by_default(colour: bool, segments: Any) -> None:
-    pytest.importorskip("skimage")
     down, across = np.mgrid[:30, :40] / 40
     x = np.sin(9 * down) * np.cos(7 * across)
     x = np.stack([x, x**2, down], axis=-1) if colour else x
@@ -148,7 +147,6 @@ def test_superpixels_by_default(colour: bool, segments: Any) -> None:
 
 
 def test_pictures_of_one_grey_or_one_pixel() -> None:
-    pytest.importorskip("skimage")
     for x in (np.full((12, 12, 3), 0.5), np.zeros((1, 1)), np.full((1, 1, 3), 7, np.uint8)):
         e, _ = seen(Images(), x)
         assert np.isfinite(e.scores).all()
