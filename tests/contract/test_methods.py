@@ -12,7 +12,7 @@ import pytest
 from scipy import sparse
 
 import eagle
-from catalogue import CASES, CERTAIN, METHODS, PENALISED, Case, budget_of, supports
+from catalogue import CASES, CERTAIN, METHODS, PENALISED, Case, Recorder, budget_of, supports
 from eagle.explain import Method
 from eagle.space.read import frame
 from eagle.surrogate.bayes import BayesLinear
@@ -26,17 +26,6 @@ PAIRS = [
     if supports(method, case)
 ]
 pytestmark = pytest.mark.parametrize(("method", "case"), PAIRS)
-
-
-class Recorder:
-    """A model that remembers what it was asked."""
-
-    def __init__(self, model: Any) -> None:
-        self.model, self.asked = model, list[Any]()
-
-    def __call__(self, X: Any) -> Any:
-        self.asked.append(X.copy())
-        return self.model(X)
 
 
 def explainer(case: Case, method: Method, model: Any = None, **options: Any) -> eagle.Explainer:

@@ -10,6 +10,7 @@ import pytest
 from scipy import stats
 
 import eagle
+from catalogue import Recorder
 from eagle import methods
 from eagle.design.focus import Focus, ToGo, to_go
 from eagle.explain import Method
@@ -28,17 +29,6 @@ def bent(X: Array) -> Array:
 def explained(method: Method, model: Any = bent, **options: Any) -> eagle.Explanation:
     data = table()
     return eagle.Explainer(model, data, method=method, **options).explain(data[[7]])
-
-
-class Recorder:
-    """A model that remembers what it was asked."""
-
-    def __init__(self, model: Any) -> None:
-        self.model, self.asked = model, list[Any]()
-
-    def __call__(self, X: Any) -> Any:
-        self.asked.append(X.copy())
-        return self.model(X)
 
 
 # -- the line -----------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from sklearn.linear_model import Ridge as SklearnRidge
 from sklearn.neighbors import NearestNeighbors
 
 import eagle
+from catalogue import Recorder
 from eagle import Background, methods
 from eagle.design.cluster import Cluster
 from eagle.explain import Method
@@ -19,17 +20,6 @@ from eagle.kernel import Exponential
 from eagle.space import neighbours
 from eagle.surrogate.ridge import Ridge
 from eagle.types import Array
-
-
-class Recorder:
-    """A model that remembers what it was asked."""
-
-    def __init__(self, model: Any) -> None:
-        self.model, self.asked = model, list[Any]()
-
-    def __call__(self, X: Any) -> Any:
-        self.asked.append(X.copy())
-        return self.model(X)
 
 
 def numbers(n: int = 150, d: int = 4) -> Array:

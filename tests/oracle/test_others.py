@@ -12,6 +12,7 @@ from scipy import stats
 from sklearn import linear_model
 
 import eagle
+from catalogue import Recorder
 from eagle import methods
 from eagle.design.append import Append
 from eagle.design.balanced import Balanced
@@ -37,17 +38,6 @@ def chance(X: Any) -> Array:
 
 def two(X: Any) -> Array:
     return np.column_stack([1 - chance(X), chance(X)])
-
-
-class Recorder:
-    """A model that remembers what it was asked."""
-
-    def __init__(self, model: Any) -> None:
-        self.model, self.asked = model, list[Any]()
-
-    def __call__(self, X: Any) -> Any:
-        self.asked.append(X.copy())
-        return self.model(X)
 
 
 # -- US-LIME ------------------------------------------------------------------------------------

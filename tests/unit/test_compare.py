@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 
 import eagle
+from catalogue import Recorder
 from eagle import Comparison, Images, Texts, cli, compare, methods
 from eagle.explain import Method
 from eagle.metrics.stability import agreement, chance, jaccard
@@ -31,21 +32,6 @@ TWELVE: list[Method] = [
     methods.BAYLIME, methods.BAYESLIME, methods.BAYESLIME_IID, methods.BAYESSHAP_IID,
     methods.TILIA, methods.CLIMAX, methods.DLIME_NEAREST,
 ]  # fmt: skip
-
-
-class Recorder:
-    """A model that remembers what it was asked."""
-
-    def __init__(self, model: Any) -> None:
-        self.model, self.asked = model, list[Any]()
-
-    def __call__(self, X: Any) -> Any:
-        self.asked.append(X.copy())
-        return self.model(X)
-
-    @property
-    def rows(self) -> int:
-        return sum(len(X) for X in self.asked)
 
 
 def table(n: int = 200, d: int = 6) -> Any:

@@ -12,6 +12,7 @@ import pytest
 from scipy import stats
 
 import eagle
+from catalogue import Recorder
 from eagle import Images, Texts, methods
 from eagle import explainer as front
 from eagle.explanation import Explanation
@@ -21,17 +22,6 @@ from eagle.space.text import words
 from eagle.types import Array
 
 FOUR = np.kron(np.arange(4).reshape(2, 2), np.ones((3, 4), dtype=int))
-
-
-class Recorder:
-    """A model that remembers what it was asked."""
-
-    def __init__(self, model: Any) -> None:
-        self.model, self.asked = model, list[Any]()
-
-    def __call__(self, X: Any) -> Any:
-        self.asked.append(X.copy())
-        return self.model(X)
 
 
 def bright(X: Any) -> Array:
