@@ -45,6 +45,7 @@ METHODS: dict[str, Method] = {
     "bayeslime repository": methods.BAYESLIME_REPOSITORY,
     "bayeslime unfocused": methods.BAYESLIME_IID,
     "bayeslime to go": methods.bayeslime_to_go(0.2),
+    "dlime": methods.DLIME,
     "dlime nearest": methods.DLIME_NEAREST,
     "us-lime": methods.US_LIME,
     "tilia": replace(methods.TILIA, surrogate=Tree((2, 3), select.Auto(10))),
@@ -67,7 +68,7 @@ PENALISED = {methods.EAGLE_PAPER.name} | {
 }
 """Methods whose scores take up some of the base rate."""
 
-CERTAIN = {methods.DLIME_NEAREST.name}
+CERTAIN = {methods.DLIME.name, methods.DLIME_NEAREST.name}
 """Methods without chance: every seed gives the same."""
 
 
@@ -201,13 +202,16 @@ def mood(texts: Any) -> Any:
 
 
 CASES["picture"] = Case(Images(LABELS, fill=0), brightness, {**TWO}, PICTURES)
+CASES["picture, shifted"] = Case(Images(LABELS, shift=0.1), brightness, {**TWO}, PICTURES)
 CASES["text"] = Case(Texts(), mood, {**TWO}, TEXTS)
 
 BUDGET = 60
 
 
 def budget_of(method: Method) -> int:
-    """How many rows a contract may ask: fewer where each row costs a tuning."""
+    """How many rows a contract may ask: fewer where each costs a tuning, more for a cluster."""
+    if method is methods.DLIME:
+        return 300
     return 7 if isinstance(method.design, Unravel) else BUDGET
 
 
@@ -215,7 +219,8 @@ def supports(method: Method, case: Case) -> bool:
     """Whether the method can work there, by what it says that it needs."""
     if method.needs & {Need.PROBABILITIES, Need.BINARY} and not case.binary:
         return False
-    if case.things is not None and method.needs & {Need.TABLE, Need.OFFSETS}:
+    if case.things is not None and Need.TABLE in method.needs:
         return False
-    continuous = case.options.get("view") == "continuous"
+    shifted = isinstance(case.data, Images) and case.data.shift is not None
+    continuous = case.options.get("view") == "continuous" or shifted
     return (Need.MATCHES if continuous else Need.OFFSETS) not in method.needs

@@ -85,7 +85,8 @@ class Explainer:
         if isinstance(data, Images | Texts):
             if view or names is not None or categories or freeze or bounds or scales is not None:
                 raise InputError("views, names, categories, bounds and the like are for tables")
-            self._parts, view = data, "binned"
+            shifted = isinstance(data, Images) and data.shift is not None
+            self._parts, view = data, "continuous" if shifted else "binned"
         elif isinstance(data, Background):
             if names is not None or categories or freeze or bounds or scales is not None:
                 raise InputError(
@@ -160,7 +161,8 @@ class Explainer:
         if Need.ROWS in needs and self._rows is None:
             raise InputError(f"{name} needs {Need.ROWS.value}: give the data itself")
         if Need.MATCHES in needs and self.view != "binned":
-            raise InputError(f"{name} needs {Need.MATCHES.value}: say view='binned'")
+            hint = "" if self._parts is not None else ": say view='binned'"
+            raise InputError(f"{name} needs {Need.MATCHES.value}{hint}")
         if Need.OFFSETS in needs and self.view != "continuous":
             hint = "" if self._parts is not None else ": say view='continuous'"
             raise InputError(f"{name} needs {Need.OFFSETS.value}{hint}")

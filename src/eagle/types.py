@@ -70,7 +70,7 @@ class Need(Enum):
     ROWS = "the rows of the background data, not a summary of them"
     TABLE = "a table"
     MATCHES = "features that match or do not: the binned view of a table, or masks"
-    OFFSETS = "numbers that move by offsets: the continuous view of a table"
+    OFFSETS = "numbers that move: the continuous view of a table, or pictures with a shift"
     PROBABILITIES = "class probabilities"
     BINARY = "the probabilities of exactly two classes"
 

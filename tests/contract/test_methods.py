@@ -13,6 +13,7 @@ from scipy import sparse
 
 import eagle
 from catalogue import CASES, CERTAIN, METHODS, PENALISED, Case, Recorder, budget_of, supports
+from eagle import methods
 from eagle.explain import Method
 from eagle.space.read import frame
 from eagle.surrogate.bayes import BayesLinear
@@ -158,6 +159,10 @@ def test_plans_are_nested(case: Case, method: Method) -> None:
     if not method.planned:
         with pytest.raises(eagle.InputError, match="nothing to plan"):
             explainer(case, method).plan(case.row(3))
+        return
+    if method is methods.DLIME:  # the whole cluster or nothing
+        with pytest.raises(eagle.InputError, match="more than the budget"):
+            explainer(case, method, budget=25).plan(case.row(3))
         return
     short = explainer(case, method, budget=25).plan(case.row(3))
     long = explainer(case, method).plan(case.row(3))

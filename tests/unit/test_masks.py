@@ -509,3 +509,45 @@ def test_jaccard_by_hand() -> None:
         stability.jaccard([one], 2)
     with pytest.raises(eagle.InputError, match="at least 2"):
         stability.jaccard([one, SimpleNamespace()], 2)  # type: ignore[list-item]
+
+
+# -- pictures: brighter and darker --------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", [methods.EAGLE, methods.GLIME_GAUSS, methods.LIME])
+def test_the_slopes_of_brightness_are_found(method: Any) -> None:
+    slopes = np.array([1.0, -2.0, 0.5, 0.0])
+    x = np.full((6, 8), 0.5)
+
+    def model(X: Any) -> Any:
+        return np.array([[slopes[k] * p[k == FOUR].mean() for k in range(4)] for p in X]).sum(1)
+
+    data = Images(FOUR, shift=0.05)
+    e = eagle.Explainer(model, data, task="regression", method=method).explain(x)
+    assert np.allclose(e.scores, 0.05 * slopes, atol=2e-3)
+    assert np.isclose(e.intercept, model(x[None])[0], atol=2e-3)
+
+
+def test_shifted_pixels_stay_in_range_and_alpha_as_it_is() -> None:
+    asked: list[Any] = []
+
+    def model(X: Any) -> Any:
+        asked.append(X)
+        return X[..., 0].mean(axis=(1, 2)).astype(float)
+
+    glass = np.full((6, 8, 4), 250, dtype=np.uint8)
+    glass[..., 3] = 7
+    eagle.Explainer(model, Images(FOUR, shift=40), task="regression", budget=50).explain(glass)
+    (X,) = asked
+    assert X.dtype == np.uint8
+    assert (X[..., 3] == 7).all()
+    assert X[..., :3].max() == 255
+    assert X[..., :3].min() < 200
+    assert all(np.ptp(p[k == FOUR][:, :3]) == 0 for p in X for k in range(4))
+    for wrong in (0, -1, np.inf, np.nan):
+        with pytest.raises(eagle.InputError, match="positive number"):
+            Images(FOUR, shift=wrong)
+    with pytest.raises(eagle.InputError, match="BayesSHAP needs features that match"):
+        eagle.Explainer(model, Images(FOUR, shift=1), method=methods.BAYESSHAP, task="regression")
+    with pytest.raises(eagle.InputError, match="pictures with a shift"):
+        eagle.Explainer(model, Images(FOUR), method=methods.GLIME_GAUSS, task="regression")

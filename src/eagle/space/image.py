@@ -9,7 +9,7 @@ from typing import Any, Final, Literal, final
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle.space.mask import Fair, MaskSpace, Sizes
+from eagle.space.mask import Fair, MaskSpace, OffsetSpace, Sizes
 from eagle.space.subject import Picture
 from eagle.types import Array, InputError, MissingExtraError, Points
 
@@ -33,16 +33,22 @@ class Images:
     segment's own mean colour), "blur", "noise", a number or colour, or a picture of the same
     shape to show through. `channels` says where they are: "last", or "first" as torch has them.
     An alpha channel is never changed.
+
+    With `shift`, segments are not switched off: their brightness moves by a normal step of so
+    many units, as far as the picture's range goes, and a score is the change per unit of shift.
     """
 
     segments: int | NDArray[Any] | Callable[[Pixels], NDArray[Any]] | None = None
     fill: Any = "mean"
     channels: Literal["last", "first"] = "last"
     sizes: Sizes = field(default_factory=Fair)
+    shift: float | None = None
 
     def __post_init__(self) -> None:
         if self.channels not in ("last", "first"):
             raise InputError(f"channels are 'last' or 'first', not {self.channels!r}")
+        if self.shift is not None and not (np.isfinite(self.shift) and self.shift > 0):
+            raise InputError(f"a shift is a positive number, not {self.shift!r}")
         if isinstance(self.segments, list | tuple):
             object.__setattr__(self, "segments", _array(self.segments))
         whole = isinstance(self.segments, int | np.integer) and self.segments > 0
@@ -170,7 +176,7 @@ class Pictures:
         return tuple(np.bincount(self.labels.ravel()).tolist())
 
     def contrast(self, i: int) -> Array:
-        return np.ones(self.d)
+        return np.full(self.d, 1.0 if self.how.shift is None else np.nan)
 
     def subject(self, i: int) -> Picture:
         note = (
@@ -178,14 +184,29 @@ class Pictures:
         )
         return Picture.of(self.picture, self.labels, note)
 
-    def space(self, i: int) -> MaskSpace:
+    def space(self, i: int) -> MaskSpace | OffsetSpace:
+        if self.how.shift is not None:
+            return OffsetSpace(self.d)
         return MaskSpace(self.d, self.how.sizes)
 
     def inputs(self, rows: Sequence[int], points: Sequence[Points]) -> Any:
         """Pictures whose segments are off where the masks say so, shape (n, …)."""
-        drawn = self._drawn(np.concatenate(list(points)))
+        every = np.concatenate(list(points))
+        drawn = self._drawn(every) if self.how.shift is None else self._shifted(every)
         first = self.how.channels == "first" and drawn.ndim == 4
         return np.ascontiguousarray(np.moveaxis(drawn, -1, 1)) if first else drawn
+
+    def _shifted(self, points: Points) -> Pixels:
+        """Segments brighter or darker by steps of the shift, within the picture's range."""
+        low, high = _limits(self.picture)
+        out = np.empty((len(points), *self.picture.shape), dtype=self.picture.dtype)
+        seen = opaque(self.picture).astype(np.float64)
+        for row, offset in zip(out, self.space(0).features(points), strict=True):
+            step = (float(self.how.shift or 0.0) * offset)[self.labels]
+            moved = np.clip(seen + (step[..., None] if seen.ndim == 3 else step), low, high)
+            row[...] = self.picture
+            row[..., : seen.shape[-1]] = moved if row.dtype.kind == "f" else np.rint(moved)
+        return out
 
     def _drawn(self, masks: Points) -> Pixels:
         """Mask by mask, by bits, so that all but the result stays in the processor's cache."""
@@ -202,6 +223,15 @@ class Pictures:
             row &= change
             row ^= shown
         return out.view(self.picture.dtype).reshape(len(masks), *self.picture.shape)
+
+
+def _limits(picture: Pixels) -> tuple[float, float]:
+    """How dark and how bright a picture can be: by its dtype, or by the custom of floats."""
+    if picture.dtype.kind in "iu":
+        limits = np.iinfo(picture.dtype)
+        return float(limits.min), float(limits.max)
+    low, high = float(picture.min()), float(picture.max())
+    return (0.0, 1.0) if low >= 0 and high <= 1 else (low, high)
 
 
 def _array(value: Any) -> NDArray[Any]:

@@ -9,7 +9,8 @@ from typing import Protocol, final
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle.space.tabular import distinct_rows
+from eagle.space.background import NORMAL, STEPS
+from eagle.space.tabular import distinct_rows, draw_steps
 from eagle.types import Array, Points
 
 
@@ -89,6 +90,39 @@ class MaskSpace:
     def features(self, points: Points, out: Array | None = None) -> Array:
         out = np.empty(points.shape) if out is None else out
         np.subtract(1.0, points, out=out)
+        return out
+
+    def distinct(self, points: Points) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        return distinct_rows(points.astype(np.float64))
+
+
+@final
+@dataclass(frozen=True)
+class OffsetSpace:
+    """The brightness of d segments, each moved by a normal step, in units of the scale given."""
+
+    d: int
+    masks: bool = False
+    steps: int = STEPS
+    counts: None = None
+
+    @property
+    def law(self) -> Hashable:
+        return self.d
+
+    @property
+    def origin(self) -> Points:
+        return np.zeros(self.d, dtype=np.uint16)
+
+    def draw(self, n: int, rng: np.random.Generator) -> Points:
+        return np.asarray(self.pools(1, n, rng)[0])
+
+    def pools(self, count: int, n: int, rng: np.random.Generator) -> Points:
+        return draw_steps(count, n, self.d, rng)
+
+    def features(self, points: Points, out: Array | None = None) -> Array:
+        out = np.empty(points.shape) if out is None else out
+        np.take(NORMAL, points, out=out, mode="clip")
         return out
 
     def distinct(self, points: Points) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

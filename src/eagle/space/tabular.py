@@ -178,14 +178,7 @@ class TableSpace:
         return np.asarray(self.pools(1, n, rng)[0])
 
     def pools(self, count: int, n: int, rng: np.random.Generator) -> Points:
-        # Raw 64-bit output, cut in four: the fastest chance there is, and the one part of
-        # numpy's generators whose stream is promised never to change. A draw starts afresh:
-        # what the one before left of its last number is not used.
-        size = n * len(self._kept)
-        each = -(-size // 4)
-        raw = np.asarray(rng.bit_generator.random_raw(count * each)).reshape(count, each)
-        steps = raw.astype("<u8", copy=False).view("<u2")[:, :size] & np.uint16(STEPS - 1)
-        return steps.astype(np.uint16, copy=False).reshape(count, n, len(self._kept))
+        return draw_steps(count, n, len(self._kept), rng)
 
     def features(self, points: Points, out: Array | None = None) -> Array:
         out = np.empty(points.shape) if out is None else out
@@ -222,6 +215,18 @@ class TableSpace:
 
     def distinct(self, points: Points) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         return distinct_rows(self.values(points))
+
+
+def draw_steps(count: int, n: int, d: int, rng: np.random.Generator) -> Points:
+    """So many draws of n points of d steps each, shape (count, n, d)."""
+    # Raw 64-bit output, cut in four: the fastest chance there is, and the one part of numpy's
+    # generators whose stream is promised never to change. A draw starts afresh: what the one
+    # before left of its last number is not used.
+    size = n * d
+    each = -(-size // 4)
+    raw = np.asarray(rng.bit_generator.random_raw(count * each)).reshape(count, each)
+    steps = raw.astype("<u8", copy=False).view("<u2")[:, :size] & np.uint16(STEPS - 1)
+    return steps.astype(np.uint16, copy=False).reshape(count, n, d)
 
 
 def distinct_rows(values: Array) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
