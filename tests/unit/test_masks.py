@@ -15,6 +15,7 @@ import eagle
 from catalogue import Recorder
 from eagle import Images, Texts, methods
 from eagle import explainer as front
+from eagle.design.greedy import Greedy
 from eagle.explanation import Explanation
 from eagle.metrics import stability
 from eagle.space.mask import EvenSizes, Fair, MaskSpace
@@ -551,3 +552,53 @@ def test_shifted_pixels_stay_in_range_and_alpha_as_it_is() -> None:
         eagle.Explainer(model, Images(FOUR, shift=1), method=methods.BAYESSHAP, task="regression")
     with pytest.raises(eagle.InputError, match="pictures with a shift"):
         eagle.Explainer(model, Images(FOUR), method=methods.GLIME_GAUSS, task="regression")
+
+
+def test_greedy_chooses_no_mask_twice_while_there_are_others() -> None:
+    for d, budget in ((12, 300), (4, 40)):
+        space = MaskSpace(d, Fair())
+        (points,) = Greedy().plan([space], methods.COSINE, budget, np.random.default_rng(0))
+        distinct = len(np.unique(points, axis=0))
+        assert len(points) == budget
+        seeds = 10 - len(np.unique(points[:10], axis=0))  # seeds are drawn, and may repeat
+        assert distinct == (budget - seeds if d == 12 else 2**d)
+
+
+class Tokenizer:
+    """As Hugging Face's fast ones, by what is used of them."""
+
+    is_fast = True
+
+    def __call__(self, text: str, **how: Any) -> dict[str, Any]:
+        assert how == {"return_offsets_mapping": True, "add_special_tokens": False}
+        return {"offset_mapping": [(k, min(k + 3, len(text))) for k in range(0, len(text), 3)]}
+
+
+class Slow(Tokenizer):
+    def __call__(self, text: str, **how: Any) -> dict[str, Any]:
+        raise NotImplementedError
+
+
+def test_tokenizers_with_offsets_and_functions_that_give_strings() -> None:
+    e, asked = read("abcdefgh", Texts(split=Tokenizer()))
+    assert e.names == ("abc", "def", "gh")
+    assert "abcgh" in asked
+    with pytest.raises(eagle.InputError, match="take a fast one"):
+        read("abc", Texts(split=Slow()))
+    e, _ = read("one two one", Texts(split=str.split, bag=False))
+    assert e.names == ("one [0]", "two", "one [2]")
+    with pytest.raises(eagle.InputError, match="not in the text in this order"):
+        read("one two", Texts(split=lambda t: ["two", "one"]))
+    with pytest.raises(eagle.InputError, match="as strings or as"):
+        read("one two", Texts(split=lambda t: [1, 2]))
+    for wrong in ({"split": 3}, {"mask": 3}):
+        with pytest.raises(eagle.InputError):
+            Texts(**wrong)  # type: ignore[arg-type]
+
+
+def test_sentences() -> None:
+    text = "Good film! Was it? Yes… (really)\nAnd so on"
+    from eagle.space.text import sentences
+
+    found = [text[a:b] for a, b in sentences(text)]
+    assert found == ["Good film!", "Was it?", "Yes…", "(really)", "And so on"]

@@ -45,12 +45,23 @@ class _Walk:
     def __init__(self, space: Space, origin: Array, known: Information, listed: int) -> None:
         self.space, self.origin, self.listed = space, origin, listed
         self.chosen: list[Points] = []
+        self._keys = np.empty(0, dtype=np.uint64)
         self._recent: list[tuple[Array, Array]] = []
         self._set(known)
 
     def _set(self, known: Information) -> None:
         self._known, self.covariance, self._tame = known, known.covariance, known.is_tame
         self._recent.clear()
+
+    def choose(self, points: Points) -> None:
+        self.chosen.append(points)
+        if self.space.masks:
+            self._keys = np.concatenate([self._keys, _keys(points)])
+
+    def fresh(self, pool: Points) -> NDArray[np.intp]:
+        """The masks of a pool that were not chosen before, each once, in order."""
+        keys, first = np.unique(_keys(pool), return_index=True)
+        return np.sort(first[~np.isin(keys, self._keys)])
 
     def learn(self, z: Array, weight: Array, fall: Array | None) -> None:
         """Add points z, which lower the covariance by UᵀU if U, the `fall`, is known.
@@ -72,7 +83,8 @@ class Greedy:
 
     The score needs no answers, so the whole loop runs before any query. The first seed is the
     instance itself. Within a batch each pick is the best given the picks before it; with
-    `frozen`, the `batch` best under the batch's first covariance, as printed in the paper.
+    `frozen`, the `batch` best under the batch's first covariance, as printed in the paper. No
+    mask is chosen twice while there are others.
     """
 
     score: Callable[[Array, Array], Array] = gain
@@ -116,7 +128,7 @@ class Greedy:
         prior = self.prior.information(len(origin))
         known = prior.add(augment(features), kernel(features, origin))
         walk = _Walk(space, origin, known, self.pool)
-        walk.chosen.append(first)
+        walk.choose(first)
         return walk
 
     def _go_on(
@@ -125,8 +137,13 @@ class Greedy:
         """Choose a batch from each pool, shape (pools, size, d)."""
         walk.space.features(_flat(pools), out=_flat(room))
         for pool, features, weight in zip(pools, room, kernel(room, walk.origin), strict=True):
-            listed, picks = self._batch(walk, features, weight, scratch)
-            walk.chosen.append(pool[listed][picks])
+            if walk.space.masks:  # asked again, a mask would teach nothing
+                fresh = walk.fresh(pool)
+                if len(fresh):  # else all are known, and repeats must do
+                    fresh = np.resize(fresh, max(len(fresh), self.batch))
+                    pool, features, weight = pool[fresh], features[fresh], weight[fresh]
+            listed, picks = self._batch(walk, features, weight, scratch[: len(features)])
+            walk.choose(pool[listed][picks])
 
     def _batch(
         self, walk: _Walk, features: Array, weight: Array, scratch: Array
@@ -207,6 +224,12 @@ def _short_list(score: Array | None, size: int) -> tuple[NDArray[np.intp] | slic
         return slice(None), -np.inf
     last = np.partition(score, -size).item(-size)
     return (score >= last).nonzero()[0], last
+
+
+def _keys(masks: Points) -> NDArray[np.uint64]:
+    """A number for each mask, of as many bits as make equal ones of different masks no worry."""
+    odd = np.random.PCG64(1).random_raw(masks.shape[1]) | np.uint64(1)
+    return np.asarray(masks.astype(np.uint64) @ odd)
 
 
 def _flat(block: NDArray[Any]) -> NDArray[Any]:
