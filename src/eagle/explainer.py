@@ -99,10 +99,10 @@ class Explainer:
             if scales is not None and not isinstance(scales, Mapping):
                 raise InputError("with data, scales are given by column name, in a dictionary")
             table = fitted_on(model, frame(data, names))
-            self._rows = Rows(table)
             self.background = Background.of(
                 table, categories=categories, freeze=freeze, bounds=bounds, scales=scales,
             )  # fmt: skip
+            self._rows = Rows(table, self.background)
         elif scales is not None:
             if view == "binned" or categories:
                 raise InputError("without data there are no bins and no levels, only scales")

@@ -72,7 +72,7 @@ class Question:
     @property
     def data(self) -> Array:
         """The background's rows, shape (n, d)."""
-        return self.instances.values
+        return self.instances.rows.values
 
     @property
     def names(self) -> tuple[str, ...]:

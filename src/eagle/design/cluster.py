@@ -37,7 +37,7 @@ class Cluster:
 
     def _points(self, space: Space, budget: int) -> Points:
         assert isinstance(space, NeighbourSpace)  # as `needs` has seen to
-        labels, far = space.neighbours.labels(self.clusters), space.distances
+        labels, far = space.neighbours.rows.labels(self.clusters), space.distances
         near = np.argsort(far, kind="stable")
         inside = near[labels[near] == labels[near[0]]]
         if not self.nearest and len(inside) + 1 > budget:

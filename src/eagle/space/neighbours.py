@@ -10,6 +10,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from eagle.space.background import Background
 from eagle.space.frame import Frame
 from eagle.space.tabular import Table, distinct_rows
 from eagle.types import Array, InputError, MissingExtraError, Points
@@ -21,9 +22,10 @@ MOST = 10_000
 @final
 @dataclass(eq=False)
 class Rows:
-    """The rows of the background, and their clusters. Explainers of the same data share them."""
+    """The rows of the background, and what is known of them. Explainers of the data share them."""
 
     given: Frame | None
+    background: Background
     clusters: dict[int, NDArray[np.intp]] = field(default_factory=dict, repr=False)
     count: int = field(init=False)
     _kept: Frame | None = field(default=None, repr=False)
@@ -42,6 +44,34 @@ class Rows:
             assert self.given is not None
             self._kept, self.given = self.given.take(self.taken), None
         return self._kept
+
+    @cached_property
+    def values(self) -> Array:
+        """The background's rows as numbers and codes, shape (n, d)."""
+        return self.background.read(self.kept())[0]
+
+    @cached_property
+    def states(self) -> NDArray[np.intp]:
+        """The bin or level of each value, shape (n, d)."""
+        return self.background.states(self.values)
+
+    @cached_property
+    def numbers(self) -> Array:
+        """The rows where distances are measured: what is missing stands at its column's mean."""
+        return filled(self.values, self.values)
+
+    def labels(self, clusters: int) -> NDArray[np.intp]:
+        """The cluster of each row, by Ward's method on the columns as they are, shape (n,)."""
+        if clusters not in self.clusters:
+            try:
+                from sklearn.cluster import AgglomerativeClustering
+            except ImportError:
+                raise MissingExtraError("clustering", "scikit-learn", "peers") from None
+            if clusters > len(self.numbers):
+                raise InputError(f"{len(self.numbers)} rows cannot form {clusters} clusters")
+            found = AgglomerativeClustering(clusters).fit_predict(self.numbers)
+            self.clusters[clusters] = np.asarray(found, dtype=np.intp)
+        return self.clusters[clusters]
 
 
 @final
@@ -78,34 +108,6 @@ class Neighbours:
     def space(self, i: int) -> NeighbourSpace:
         return NeighbourSpace(self, i)
 
-    @cached_property
-    def values(self) -> Array:
-        """The background's rows as numbers and codes, shape (n, d)."""
-        return self.table.background.read(self.rows.kept())[0]
-
-    @cached_property
-    def states(self) -> NDArray[np.intp]:
-        """The bin or level of each value, shape (n, d)."""
-        return self.table.background.states(self.values)
-
-    @cached_property
-    def numbers(self) -> Array:
-        """The rows where distances are measured: what is missing stands at its column's mean."""
-        return filled(self.values, self.values)
-
-    def labels(self, clusters: int) -> NDArray[np.intp]:
-        """The cluster of each row, by Ward's method on the columns as they are, shape (n,)."""
-        if clusters not in self.rows.clusters:
-            try:
-                from sklearn.cluster import AgglomerativeClustering
-            except ImportError:
-                raise MissingExtraError("clustering", "scikit-learn", "peers") from None
-            if clusters > len(self.numbers):
-                raise InputError(f"{len(self.numbers)} rows cannot form {clusters} clusters")
-            found = AgglomerativeClustering(clusters).fit_predict(self.numbers)
-            self.rows.clusters[clusters] = np.asarray(found, dtype=np.intp)
-        return self.rows.clusters[clusters]
-
     def written(self, i: int, values: Array) -> Any:
         """Rows of numbers and codes as the model is asked them, beside the rest of row i."""
         table = self.table
@@ -136,21 +138,21 @@ class NeighbourSpace:
 
     @property
     def steps(self) -> int:
-        return len(self.neighbours.values)
+        return len(self.neighbours.rows.values)
 
     @property
     def origin(self) -> Points:
         return np.array([-1])
 
     def draw(self, n: int, rng: np.random.Generator) -> Points:
-        return rng.integers(len(self.neighbours.values), size=(n, 1))
+        return rng.integers(len(self.neighbours.rows.values), size=(n, 1))
 
     def pools(self, count: int, n: int, rng: np.random.Generator) -> Points:
         return np.stack([self.draw(n, rng) for _ in range(count)])
 
     def features(self, points: Points, out: Array | None = None) -> Array:
         own = self.neighbours.table.states[self.i]
-        match = self.neighbours.states[points[:, 0]] == own
+        match = self.neighbours.rows.states[points[:, 0]] == own
         match[points[:, 0] < 0] = True
         if out is None:
             return np.asarray(match, dtype=np.float64)
@@ -159,7 +161,7 @@ class NeighbourSpace:
 
     def values(self, points: Points) -> Array:
         """The numbers and codes that the points stand for, shape (n, d)."""
-        values = self.neighbours.values[points[:, 0]].copy()
+        values = self.neighbours.rows.values[points[:, 0]].copy()
         values[points[:, 0] < 0] = self.neighbours.table.values[self.i]
         return values
 
@@ -170,8 +172,8 @@ class NeighbourSpace:
     def distances(self) -> Array:
         """How far each background row is, on the columns as they are, shape (n,)."""
         own = self.neighbours.table.values[self.i]
-        here = filled(own[None], self.neighbours.values)
-        return np.asarray(np.sqrt(((self.neighbours.numbers - here) ** 2).sum(axis=1)))
+        here = filled(own[None], self.neighbours.rows.values)
+        return np.asarray(np.sqrt(((self.neighbours.rows.numbers - here) ** 2).sum(axis=1)))
 
 
 def filled(values: Array, by: Array) -> Array:
