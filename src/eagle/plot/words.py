@@ -59,7 +59,7 @@ def text(
                       "linewidth": width[feature]}  # fmt: skip
         x += gap if x > 0 else 0.0
         drawn = p.ax.text(x, y, word, va="center", fontsize="medium", bbox=style, **LITERAL)
-        long = drawn.get_window_extent().width / drawn.get_figure(root=True).dpi  # type: ignore[union-attr]
+        long = drawn.get_window_extent().width / p.ax.figure.dpi
         if x > 0 and x + long > p.width:
             x, y = 0.0, y + LINE
             drawn.set_position((x, y))
