@@ -124,14 +124,13 @@ def shap(forest: Any, X: Any) -> Iterator[Pair]:
         ),
     )
     walks = explainer(forest, X, methods.SHAP_PERMUTATION)
-    masker = package.maskers.Independent(background, max_samples=10)
-    yield (
-        "Permutation SHAP, beside shap itself",
-        lambda: walks.explain(X[0], 1),
-        lambda: package.PermutationExplainer(model, masker, seed=0)(
-            X[:1], max_evals=48, silent=True
-        ),
-    )
+
+    def permuted() -> Any:
+        masker = package.maskers.Independent(background, max_samples=10)
+        explainer = package.PermutationExplainer(model, masker, seed=0)
+        return explainer(X[:1], max_evals=48, silent=True)
+
+    yield "Permutation SHAP, beside shap itself", lambda: walks.explain(X[0], 1), permuted
 
 
 def calibrated(forest: Any, X: Any) -> Iterator[Pair]:

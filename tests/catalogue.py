@@ -15,6 +15,7 @@ from eagle.design.append import Append
 from eagle.design.greedy import Greedy, variance_only
 from eagle.design.unravel import Unravel
 from eagle.explain import Method
+from eagle.foreign import Foreign
 from eagle.surrogate import select
 from eagle.surrogate.process import Process
 from eagle.surrogate.tree import Tree
@@ -62,6 +63,12 @@ METHODS: dict[str, Method] = {
         surrogate=Process("relevance", restarts=1, most=15),
     ),
 }
+
+FOREIGN: dict[str, Foreign] = {
+    "kernel shap": methods.SHAP_KERNEL,
+    "permutation shap": methods.SHAP_PERMUTATION,
+}
+"""Methods of other packages. What they ask is their own affair; the rest is ours."""
 
 PENALISED = {methods.EAGLE_PAPER.name} | {
     method.name for key, method in METHODS.items() if key.startswith(("bayeslime", "bayesshap"))
@@ -208,19 +215,23 @@ CASES["text"] = Case(Texts(), mood, {**TWO}, TEXTS)
 BUDGET = 60
 
 
-def budget_of(method: Method) -> int:
+def budget_of(method: Method | Foreign) -> int:
     """How many rows a contract may ask: fewer where each costs a tuning, more for a cluster."""
     if method is methods.DLIME:
         return 300
+    if isinstance(method, Foreign):
+        return 400
     return 7 if isinstance(method.design, Unravel) else BUDGET
 
 
-def supports(method: Method, case: Case) -> bool:
+def supports(method: Method | Foreign, case: Case) -> bool:
     """Whether the method can work there, by what it says that it needs."""
     if method.needs & {Need.PROBABILITIES, Need.BINARY} and not case.binary:
         return False
     if case.things is not None and Need.TABLE in method.needs:
         return False
+    if isinstance(method, Foreign) and case.model is shop:
+        return False  # shap has no way with missing values
     shifted = isinstance(case.data, Images) and case.data.shift is not None
     continuous = case.options.get("view") == "continuous" or shifted
     return (Need.MATCHES if continuous else Need.OFFSETS) not in method.needs

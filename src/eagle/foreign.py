@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 
@@ -39,6 +39,7 @@ class Foreign:
     run: Callable[[Question], Told]
     budget: int = 500
     needs: frozenset[Need] = frozenset({Need.ROWS, Need.TABLE})
+    planned: ClassVar = False
 
 
 @final
