@@ -204,9 +204,10 @@ def compare(
 ) -> Comparison:
     """Explain x by several methods, each `runs` times with seeds of its own.
 
-    Each may ask as many rows as the explainer would; with `equal=False`, as many as the method's
-    own budget. `converged` adds how far each agrees with LIME's explanation from so many further
-    rows. A method that cannot work there is refused before anything is asked.
+    Each may ask as many rows as the explainer would, but one that is made for fewer, as UnRAvEL,
+    only those; with `equal=False`, as many as the method's own budget. `converged` adds how far
+    each agrees with LIME's explanation from so many further rows. A method that cannot work there
+    is refused before anything is asked.
     """
     found = [methods] if isinstance(methods, Method | Foreign) else list(methods)
     if not found:
@@ -247,6 +248,8 @@ def _runs(
     explainer: Explainer, method: Method | Foreign, runs: int, equal: bool
 ) -> list[Explainer]:
     budget = explainer.budget if equal else None
+    if budget is not None and isinstance(method, Method) and method.budget < Method.budget:
+        budget = min(budget, method.budget)  # more would take it hours
     seeds = [explainer.seed + run for run in range(runs)]
     return [explainer.using(method, budget=budget, random_state=seed) for seed in seeds]
 
