@@ -49,7 +49,7 @@ class Question:
 
     Categories are codes, in `categories` by column; the target is one output, or one minus
     another; None until the first answers have shown the predicted class. The instance goes along
-    with the first call, and is not asked again. Every row the model sees is counted, and none
+    with the first call. No row is asked twice, every one the model sees is counted, and none
     beyond the budget is asked.
     """
 
@@ -64,6 +64,7 @@ class Question:
     replies: list[Array] = field(default_factory=list)
     calls: int = 0
     seconds: float = 0.0
+    known: dict[bytes, int] = field(default_factory=dict)
 
     @property
     def x(self) -> Array:
@@ -95,13 +96,27 @@ class Question:
     def answers(self, values: Array) -> Array:
         """All outputs for rows of numbers, shape (n, outputs)."""
         values = np.atleast_2d(np.asarray(values, dtype=np.float64))
-        if not self.replies:
-            return self._asked(np.concatenate([self.x[None], values]))[1:]
-        if np.array_equal(values, self.x[None], equal_nan=True):
-            return self.replies[0][:1]
-        return self._asked(values)
+        if not self.known:
+            return self._told(np.concatenate([self.x[None], values]))[1:]
+        return self._told(values)
 
-    def _asked(self, values: Array) -> Array:
+    def _told(self, values: Array) -> Array:
+        """The answers to rows, of which only those that are new are asked."""
+        known, keys, fresh = self.known, [row.tobytes() for row in values], []
+        for k, key in enumerate(keys):
+            if key not in known:
+                known[key] = len(known)
+                fresh.append(k)
+        if fresh:
+            try:
+                self._asked(values[fresh])
+            except Exception:
+                for k in fresh:  # not answered, so not known
+                    del known[keys[k]]
+                raise
+        return np.concatenate(self.replies)[[known[key] for key in keys]]
+
+    def _asked(self, values: Array) -> None:
         if len(values) > self.left:
             raise InputError(
                 f"a budget of {self.budget} rows is not enough: {len(values)} more are wanted "
@@ -115,9 +130,8 @@ class Question:
             parts.append(self.box.ask(inputs, len(part)))
             self.seconds += time.perf_counter() - began
             self.calls += 1
-        self.rows.append(values.copy())
+        self.rows.append(values)
         self.replies.append(np.concatenate(parts))
-        return self.replies[-1]
 
     def model(self, values: Array) -> Array:
         """The number to be explained, for rows of numbers, shape (n,)."""
