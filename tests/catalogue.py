@@ -11,6 +11,7 @@ import pandas as pd
 from scipy import sparse
 
 from eagle import Images, Texts, methods
+from eagle.adapters import CALIBRATED, Calibrated
 from eagle.design.append import Append
 from eagle.design.greedy import Greedy, variance_only
 from eagle.design.unravel import Unravel
@@ -67,6 +68,8 @@ METHODS: dict[str, Method] = {
 FOREIGN: dict[str, Foreign] = {
     "kernel shap": methods.SHAP_KERNEL,
     "permutation shap": methods.SHAP_PERMUTATION,
+    "calibrated": methods.calibrated(["no", "yes", "yes", "no"] * 50),
+    "calibrated numbers": methods.calibrated([k % 7 for k in range(200)]),
 }
 """Methods of other packages. What they ask is their own affair; the rest is ours."""
 
@@ -75,7 +78,7 @@ PENALISED = {methods.EAGLE_PAPER.name} | {
 }
 """Methods whose scores take up some of the base rate."""
 
-CERTAIN = {methods.DLIME.name, methods.DLIME_NEAREST.name}
+CERTAIN = {methods.DLIME.name, methods.DLIME_NEAREST.name, CALIBRATED}
 """Methods without chance: every seed gives the same."""
 
 
@@ -231,7 +234,9 @@ def supports(method: Method | Foreign, case: Case) -> bool:
     if case.things is not None and Need.TABLE in method.needs:
         return False
     if isinstance(method, Foreign) and case.model is shop:
-        return False  # shap has no way with missing values
+        return False  # other packages have no way with missing values
+    if isinstance(method, Foreign) and isinstance(method.run, Calibrated):
+        return isinstance(method.run.labels[0], str) == case.binary
     shifted = isinstance(case.data, Images) and case.data.shift is not None
     continuous = case.options.get("view") == "continuous" or shifted
     return (Need.MATCHES if continuous else Need.OFFSETS) not in method.needs

@@ -89,13 +89,20 @@ class Question:
         ]
 
     @property
+    def whole(self) -> list[int]:
+        """The columns, of the d explained, that hold whole numbers."""
+        background = self.instances.table.background
+        return [k for k, j in enumerate(background.moved) if background.columns[j].integer]
+
+    @property
     def left(self) -> int:
         """How many rows may still be asked."""
         return self.budget - sum(map(len, self.rows))
 
     def answers(self, values: Array) -> Array:
         """All outputs for rows of numbers, shape (n, outputs)."""
-        values = np.atleast_2d(np.asarray(values, dtype=np.float64))
+        values = np.atleast_2d(np.array(values, dtype=np.float64))
+        values[:, self.whole] = np.rint(values[:, self.whole])  # as the model is asked them
         if not self.known:
             return self._told(np.concatenate([self.x[None], values]))[1:]
         return self._told(values)
