@@ -52,9 +52,12 @@ class Network:
         return cls(TorchRun(module, device), **settings)
 
     @classmethod
-    def of_onnx(cls, path: str | PathLike[str], **settings: Any) -> Network:
-        """A graph in an ONNX file with one picture input and its logits or probabilities first."""
-        return cls(OnnxRun(str(path)), **settings)
+    def of_onnx(
+        cls, path: str | PathLike[str], *, threads: int | None = None, **settings: Any
+    ) -> Network:
+        """A graph in an ONNX file with one picture input and its logits or probabilities first,
+        run by so many threads; None leaves that to onnxruntime."""
+        return cls(OnnxRun(str(path), threads), **settings)
 
     def predict_proba(self, pictures: Any) -> Array:
         """Probabilities of classes, shape (n, classes)."""
@@ -116,7 +119,7 @@ class TorchRun:
 class OnnxRun:
     """A graph in a file as a function of arrays; the file must exist where this is unpickled."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, threads: int | None = None) -> None:
         try:
             import onnxruntime
         except ImportError:
@@ -124,7 +127,12 @@ class OnnxRun:
         self.path = str(Path(path).resolve())
         if not Path(self.path).is_file():
             raise InputError(f"there is no file {path}")
+        if threads is not None and (not isinstance(threads, int) or threads < 1):
+            raise InputError(f"a network is run by at least 1 thread, not {threads!r}")
+        self.threads = threads
         options = onnxruntime.SessionOptions()
+        if threads is not None:
+            options.intra_op_num_threads = threads
         # Weights kept as whole numbers are unpacked once, not at every call.
         options.add_session_config_entry("session.disable_quant_qdq", "1")
         try:
@@ -142,7 +150,7 @@ class OnnxRun:
         return np.asarray(self._session.run(None, {self._input: pixels})[0])
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return OnnxRun, (self.path,)
+        return OnnxRun, (self.path, self.threads)
 
 
 def _softmax(logits: Array) -> Array:

@@ -1,0 +1,121 @@
+"""Black boxes that are trained once and kept: by what they are made of, never by a name.
+
+A box is kept under a hash of all that decides it: the arrays it learns from, its settings, and the
+version of what trains it. So nothing kept is ever out of date, and two processes that train the
+same box write the same file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from eagle.types import InputError, MissingExtraError
+
+VARIABLE: Final = "EAGLE_CACHE"
+
+
+def cache_folder() -> Path:
+    """Where boxes are kept: the folder that EAGLE_CACHE names, or one in the user's cache."""
+    named = os.environ.get(VARIABLE)
+    if named:
+        return Path(named)
+    if sys.platform == "win32":
+        base = os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local"
+    elif sys.platform == "darwin":
+        base = Path.home() / "Library" / "Caches"
+    else:
+        base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "eagle"
+
+
+def estimator(name: str, untrained: Any, inputs: Any, labels: Any) -> Any:
+    """A scikit-learn estimator fitted to these, from the cache or else now."""
+    try:
+        import joblib
+        import sklearn
+    except ImportError:
+        raise MissingExtraError("a trained model", "scikit-learn", "bench") from None
+
+    def load(path: Path) -> Any:
+        found = joblib.load(path)  # our own file, from the user's own folder
+        if type(found) is not type(untrained):
+            raise ValueError(f"{path} holds another model")
+        return found
+
+    def make(path: Path) -> None:
+        joblib.dump(untrained.fit(inputs, labels), path, compress=3)
+
+    kind = type(untrained)
+    key = digest(
+        f"{kind.__module__}.{kind.__qualname__}", sklearn.__version__, np.__version__,
+        *(f"{k}={v!r}" for k, v in sorted(untrained.get_params(deep=True).items())),
+        inputs, labels,
+    )  # fmt: skip
+    return kept(f"{name}-{key}.joblib", load, make)
+
+
+def kept(name: str, load: Callable[[Path], Any], make: Callable[[Path], None]) -> Any:
+    """What `load` reads from the file of this name, which `make` writes first if need be.
+
+    A file that cannot be read is written anew. It appears at once and whole, so that processes
+    that race each find either no file or a good one.
+    """
+    path = cache_folder() / name
+    if path.is_file():
+        with suppress(Exception):  # cut short, damaged, not ours: whatever it is, it is no use
+            return load(path)
+    with _scratch(path) as made:
+        make(made)
+        os.replace(made, path)
+    return load(path)
+
+
+@contextmanager
+def _scratch(path: Path) -> Iterator[Path]:
+    """A new file beside another, gone in the end unless it was renamed."""
+    # Before anything is trained: what cannot be kept would have to be trained every time.
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(path.suffix, ".being-made-", path.parent)
+    except OSError as error:
+        raise InputError(
+            f"trained models are kept in {str(path.parent)!r}, where nothing can be written "
+            f"({error}): set {VARIABLE} to a folder where that is possible"
+        ) from None
+    os.close(handle)
+    try:
+        yield Path(name)
+    finally:
+        Path(name).unlink(missing_ok=True)
+
+
+def digest(*parts: Any) -> str:
+    """A short name for all of these: strings, lists of strings, arrays and DataFrames."""
+    total = hashlib.sha256()
+    for part in parts:
+        for piece in _pieces(part):
+            total.update(len(piece).to_bytes(8, "little"))
+            total.update(piece)
+    return total.hexdigest()[:24]
+
+
+def _pieces(part: Any) -> Sequence[bytes]:
+    if isinstance(part, str):
+        return [part.encode()]
+    if hasattr(part, "columns"):
+        return [repr(list(part.columns)).encode(), *_pieces(part.to_numpy())]
+    if isinstance(part, list):
+        return [b"list", *(str(item).encode() for item in part)]
+    array = np.asarray(part)
+    if array.dtype.kind not in "fiub":
+        return [b"list", *(str(item).encode() for item in array.ravel().tolist())]
+    return [f"{array.dtype.str}{array.shape}".encode(), np.ascontiguousarray(array).tobytes()]
