@@ -1,0 +1,132 @@
+"""Experiments: what a file says, as a list of trials."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields
+from itertools import product
+from pathlib import Path
+from typing import Any, Final, final
+
+from eagle.bench.contestants import CONTESTANTS, CONVERGED, LIMIT
+from eagle.bench.measure import BARE, PARTS, load
+from eagle.bench.problems import PROBLEMS
+from eagle.bench.trial import Option, Trial
+from eagle.types import InputError
+
+PROFILES: Final = ("smoke", "quick", "paper")
+
+
+@final
+@dataclass(frozen=True)
+class Experiment:
+    """Which methods explain which predictions, how often, and from how many rows.
+
+    `references` are the rows of converged explanations, 0 for none: LIME's limit for each
+    prediction, and each method's own but on the problems that are `too_dear`. `sweep` gives an
+    option several values, one trial each. What `keep` says is kept of the methods in `keep_of`,
+    or of all. `fewer` are problems with fewer instances, `slower` methods with fewer rows. Trials
+    that are timed run `alone`.
+    """
+
+    name: str
+    title: str
+    problems: tuple[str, ...]
+    methods: tuple[str, ...]
+    instances: int
+    runs: int
+    budgets: tuple[int, ...] = (500,)
+    references: int = 0
+    too_dear: tuple[str, ...] = ()
+    sweep: dict[str, tuple[Option, ...]] = field(default_factory=dict)
+    keep: tuple[str, ...] = ()
+    keep_of: tuple[str, ...] = ()
+    fewer: dict[str, int] = field(default_factory=dict)
+    slower: dict[str, int] = field(default_factory=dict)
+    alone: bool = False
+
+    def __post_init__(self) -> None:
+        _known("problem", self.problems, PROBLEMS)
+        _known("problem", (*self.fewer, *self.too_dear), PROBLEMS)
+        _known("method", (*self.methods, *self.keep_of, *self.slower), (*CONTESTANTS, BARE))
+        _known("part of a record", self.keep, PARTS)
+        for name in ("instances", "runs"):
+            value = getattr(self, name)
+            if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+                raise InputError(
+                    f"{self.name}: {name} must be a whole number from 1, not {value!r}"
+                )
+
+    def trials(self) -> Iterator[Trial]:
+        """All trials, those of a prediction together. Loads the problems."""
+        for name in self.problems:
+            problem = load(name)
+            count = min(self.fewer.get(name, self.instances), len(problem.instances))
+            methods = [m for m in self.methods if m == BARE or CONTESTANTS[m].fits(problem)]
+            for instance in range(count):
+                for method in methods:
+                    yield from self._of(name, instance, method)
+                yield from self._references(name, instance, methods)
+
+    def _of(self, problem: str, instance: int, method: str) -> Iterator[Trial]:
+        keep = self.keep if not self.keep_of or method in self.keep_of else ()
+        swept = product(*[[(name, v) for v in values] for name, values in self.sweep.items()])
+        for options, budget, run in product(list(swept), self.budgets, range(self.runs)):
+            most = min(budget, self.slower.get(method, budget))
+            if most == budget or budget == max(self.budgets):
+                yield Trial(problem, instance, method, most, run, options, keep, self.alone)
+
+    def _references(self, problem: str, instance: int, methods: list[str]) -> Iterator[Trial]:
+        if not self.references:
+            return
+        yield Trial(problem, instance, CONVERGED, self.references)
+        for method in methods if problem not in self.too_dear else ():
+            if method != BARE and CONTESTANTS[method].endless:
+                yield Trial(problem, instance, method, self.references, 0, ((LIMIT, 1),))
+
+
+def experiment(path: Path, profile: str = "quick") -> Experiment:
+    """An experiment from its file, in the sizes of a profile."""
+    try:
+        said = tomllib.loads(path.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{path.name} is not an experiment: {error}") from None
+    profiles = said.pop("profiles", {})
+    if profile not in profiles:
+        raise InputError(f"{path.name} has no profile {profile!r}: it has {', '.join(profiles)}")
+    said |= profiles[profile]
+    names = {f.name for f in fields(Experiment)} - {"name"}
+    for key in said:
+        if key not in names:
+            raise InputError(
+                f"{path.name}: {key!r} says nothing; known are {', '.join(sorted(names))}"
+            )
+    try:
+        return Experiment(name=path.stem, **{k: _frozen(v) for k, v in said.items()})
+    except TypeError as error:
+        raise InputError(f"{path.name} is not whole: {error}") from None
+
+
+def experiments(folder: str | os.PathLike[str]) -> dict[str, Path]:
+    """The files of experiments in a folder, by name."""
+    found = {path.stem: path for path in sorted(Path(folder).glob("*.toml"))}
+    if not found:
+        raise InputError(
+            f"there are no experiments in {os.fspath(folder)!r}: run this in a clone of the "
+            "project, or name the folder that holds them"
+        )
+    return found
+
+
+def _frozen(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {k: _frozen(v) for k, v in value.items()}
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _known(what: str, names: tuple[str, ...], known: Any) -> None:
+    for name in names:
+        if name not in known:
+            raise InputError(f"there is no {what} {name!r}: there are {', '.join(known)}")

@@ -1,0 +1,190 @@
+"""From a trial to its record: load the problem, explain, write down what came out."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any, Final
+
+import numpy as np
+
+from eagle.bench.contestants import CONTESTANTS, Contestant
+from eagle.bench.problem import Problem
+from eagle.bench.problems import PROBLEMS
+from eagle.bench.trial import Record, Trial, versions
+from eagle.explainer import Explainer
+from eagle.explanation import Explanation
+from eagle.methods import PAPER
+from eagle.metrics.sampling import a_efficiency, d_efficiency
+from eagle.surrogate.information import Prior
+from eagle.types import InputError, Need
+
+LEVEL: Final = 0.9
+"""The level of the intervals in records, as in the paper's figures."""
+
+STEP: Final = 10
+"""Curves have a value for each so many rows: the paper's batch."""
+
+FREE: Final = Prior()
+"""A free intercept and λ = 1, for what the slopes alone have learnt."""
+
+BARE: Final = "bare"
+"""Not a method: one call of the model with as many rows, to measure times by."""
+
+
+@lru_cache(maxsize=2)
+def load(name: str) -> Problem:
+    """A problem, once in a process."""
+    if name not in PROBLEMS:
+        raise InputError(f"there is no problem {name!r}: there are {', '.join(PROBLEMS)}")
+    return PROBLEMS[name]()
+
+
+def contestant(name: str) -> Contestant:
+    if name not in CONTESTANTS:
+        raise InputError(f"there is no method {name!r} here: there are {', '.join(CONTESTANTS)}")
+    return CONTESTANTS[name]
+
+
+def measure(trial: Trial) -> Record:
+    """The record of a trial. It depends on the trial alone, but for the seconds."""
+    problem = load(trial.problem)
+    x = problem.instance(trial.instance)
+    if trial.method == BARE:
+        return _bare(trial, problem, x)
+    if Need.BINARY in contestant(trial.method).method.needs and problem.kind == "image":
+        problem = _against_rest(problem, x)
+    asked: list[Any] = []
+    if "inputs" in trial.keep:
+        problem = _overheard(problem, asked)
+    e = _explainer(trial, contestant(trial.method), problem).explain(x, problem.target)
+    low, high = e.shown(LEVEL).T
+    found: Record = {
+        **_named(trial),
+        "d": len(e.names),
+        "target": str(e.target),
+        "prediction": e.prediction,
+        "signed": e.signed,
+        "r2": e.r2,
+        "r2_held_out": e.r2_held_out,
+        "scores": _numbers(e.scores),
+        "rows": e.bill.rows,
+        "calls": e.bill.calls,
+        "model_seconds": e.bill.model_seconds,
+        "own_seconds": e.bill.own_seconds,
+    }
+    if np.isfinite(low).any():
+        found |= {"low": _numbers(low), "high": _numbers(high)}
+    if asked:
+        found["inputs"] = _numbers(np.concatenate(asked).ravel())
+        found["answers"] = _numbers(e.evidence.answers[:, e.outputs.index(e.target)])
+    for part in trial.keep:
+        if part not in PARTS:
+            raise InputError(f"a record cannot keep {part!r}: it can keep {', '.join(PARTS)}")
+        found |= PARTS[part](e, trial)
+    return found
+
+
+def _explainer(trial: Trial, method: Contestant, problem: Problem) -> Explainer:
+    options = dict(trial.options)
+    return method.explainer(problem, options, budget=trial.budget, random_state=trial.seed)
+
+
+def _against_rest(problem: Problem, x: Any) -> Problem:
+    """The problem of many classes as one of two: the class predicted for x, and the rest."""
+    place = int(np.argmax(problem.model.predict_proba(x[None])[0]))
+
+    def model(X: Any) -> Any:
+        p = np.asarray(problem.model.predict_proba(X))[:, place]
+        return np.column_stack([1 - p, p])
+
+    return replace(problem, model=model, outputs=("rest", "class"), target="class")
+
+
+def _overheard(problem: Problem, asked: list[Any]) -> Problem:
+    """The problem of a classifier of tables, whose inputs are noted down."""
+
+    def model(X: Any) -> Any:
+        asked.append(np.asarray(X, dtype=np.float64))
+        return problem.model.predict_proba(X)
+
+    classes = [c.item() for c in problem.model.classes_]
+    return replace(problem, model=model, task="classification", outputs=classes)
+
+
+def _named(trial: Trial) -> Record:
+    return {
+        "key": trial.key, "problem": trial.problem, "instance": trial.instance,
+        "method": trial.method, "budget": trial.budget, "run": trial.run,
+        "options": json.dumps(dict(trial.options), sort_keys=True), "seed": trial.seed,
+        "versions": versions(),
+    }  # fmt: skip
+
+
+def _bare(trial: Trial, problem: Problem, x: Any) -> Record:
+    """One call of the model, with the rows that LIME would ask."""
+    explainer = _explainer(trial, CONTESTANTS["LIME"], problem)
+    began = time.perf_counter()
+    e = explainer.explain(x, problem.target)
+    spent = time.perf_counter() - began
+    return {
+        **_named(trial), "rows": e.bill.rows, "calls": e.bill.calls,
+        "model_seconds": e.bill.model_seconds, "own_seconds": 0.0, "seconds": spent,
+    }  # fmt: skip
+
+
+def budgets(rows: int) -> list[int]:
+    """The lengths at which curves have a value."""
+    return [*range(STEP, rows + 1, STEP)]
+
+
+def _curves(e: Explanation, trial: Trial) -> Record:
+    """How much the rows teach, whatever the answers: as the paper reads it, and of the slopes."""
+    at, features, weight = budgets(len(e.evidence.features)), e.evidence.features, e.evidence.weight
+    ratio = dict(trial.options).get("precision")
+    prior = PAPER if ratio is None else Prior(float(ratio) * len(e.names), None)
+    return {
+        "d_efficiency": _numbers(d_efficiency(features, weight, prior, at)),
+        "a_efficiency": _numbers(a_efficiency(features, weight, prior, at)),
+        "slope_efficiency": _numbers(d_efficiency(features, weight, FREE, at, slopes=True)),
+    }
+
+
+def _ranks(e: Explanation, trial: Trial) -> Record:
+    """Signs and places of the features at each length: all that consistency looks at.
+
+    The strongest of d features has d, the weakest 1, with the sign of its score.
+    """
+    at = budgets(len(e.evidence.features))
+    scores = np.array([e.grown(n).scores for n in at])
+    order = np.argsort(-np.abs(scores), axis=1, kind="stable")
+    places = np.empty(scores.shape, dtype=np.intp)
+    np.put_along_axis(places, order, np.arange(scores.shape[1], 0, -1)[None], axis=1)
+    return {"ranks": [int(r) for r in (np.sign(scores) * places).ravel()]}
+
+
+def _grown(e: Explanation, trial: Trial) -> Record:
+    """The scores at each length."""
+    at = budgets(len(e.evidence.features))
+    return {"grown": _numbers(np.array([e.grown(n).scores for n in at]).ravel())}
+
+
+def _names(e: Explanation, trial: Trial) -> Record:
+    """The features in words."""
+    return {"names": list(e.conditions)}
+
+
+def _nothing(e: Explanation, trial: Trial) -> Record:
+    """The rows as the model was asked them are kept by the model that is asked."""
+    return {}
+
+
+PARTS: Final = {
+    "curves": _curves, "ranks": _ranks, "grown": _grown, "names": _names, "inputs": _nothing,
+}  # fmt: skip
+
+
+def _numbers(values: Any) -> list[float]:
+    return [float(v) for v in np.asarray(values, dtype=np.float32)]

@@ -1,0 +1,108 @@
+"""Run the trials of an experiment that have no record yet, in one process or several."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, field
+from itertools import islice
+from multiprocessing import get_context
+from typing import final
+
+from eagle.bench.measure import measure
+from eagle.bench.store import Store
+from eagle.bench.trial import Record, Trial
+from eagle.progress import Progress
+from eagle.types import EagleError, InputError
+
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+
+
+@final
+@dataclass
+class Outcome:
+    """How many trials were done now and before, and the sentences of those that failed."""
+
+    done: int = 0
+    before: int = 0
+    failed: dict[Trial, str] = field(default_factory=dict)
+
+
+def run(
+    trials: Sequence[Trial], store: Store, jobs: int = 1, *, alone: bool = False,
+    silent: bool = False,
+) -> Outcome:  # fmt: skip
+    """Make the records that the store lacks; each is kept as soon as it is there.
+
+    The records are the same, but for their seconds, however many processes make them. A trial
+    that fails leaves no record and stops no other.
+    """
+    if jobs < 1:
+        raise InputError(f"jobs must be a whole number from 1, not {jobs!r}")
+    known = store.keys()
+    todo = [trial for trial in dict.fromkeys(trials) if trial.key not in known]
+    outcome = Outcome(before=len({t.key for t in trials} & known))
+    line = Progress("trials", len(todo), silent=silent)
+    try:
+        for trial, found in _inline(todo) if jobs == 1 or alone else _spread(todo, jobs):
+            if isinstance(found, str):
+                outcome.failed[trial] = found
+            else:
+                store.add([found])
+                outcome.done += 1
+            line.step()
+    finally:
+        line.close()
+    return outcome
+
+
+def _measured(trial: Trial) -> Record | str:
+    """The record, or the sentence that says why there is none."""
+    try:
+        return measure(trial)
+    except EagleError as error:
+        return str(error)
+    except Exception as error:  # a fault of ours or of a package, which stops no other trial
+        return f"{type(error).__name__}: {error}"
+
+
+def _inline(trials: Sequence[Trial]) -> Iterator[tuple[Trial, Record | str]]:
+    from threadpoolctl import threadpool_limits
+
+    for trial in trials:
+        with threadpool_limits(1):  # as in every other process, so that the last bits are the same
+            found = _measured(trial)
+        yield trial, found
+
+
+def _spread(trials: Sequence[Trial], jobs: int) -> Iterator[tuple[Trial, Record | str]]:
+    """Several processes, a thread each; a few trials wait for each of them."""
+    before = {name: os.environ.get(name) for name in THREADS}
+    os.environ |= dict.fromkeys(THREADS, "1")  # read when a process starts
+    queue = iter(trials)
+    running: dict[Future[Record | str], Trial] = {}
+    try:
+        with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+            try:
+                while True:
+                    for trial in islice(queue, 2 * jobs - len(running)):
+                        running[pool.submit(_measured, trial)] = trial
+                    if not running:
+                        return
+                    for future in wait(running, return_when=FIRST_COMPLETED).done:
+                        yield running.pop(future), future.result()
+            except BrokenProcessPool:
+                raise EagleError(
+                    "a process died, perhaps for want of memory: what was finished is kept, so run "
+                    "again, with fewer jobs"
+                ) from None
+            finally:
+                pool.shutdown(wait=False, cancel_futures=True)
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value

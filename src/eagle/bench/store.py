@@ -1,0 +1,130 @@
+"""Records of trials on disk, which outlive whatever interrupts a run.
+
+While a run goes on, each record is one committed row of an SQLite journal: no other file format
+here is safe against being killed in the middle of a write. Finished runs are packed into Parquet,
+a file for each problem, which is small enough to be kept beside the code.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any, Final, final
+
+from eagle.bench.trial import Record
+from eagle.types import InputError
+
+LISTS: Final = ("scores", "low", "high", "d_efficiency", "a_efficiency", "slope_efficiency",
+                "grown", "inputs", "answers")  # fmt: skip
+"""Columns that are lists of numbers, kept in single precision."""
+
+
+@final
+class Store:
+    """Records by the keys of their trials, in a folder."""
+
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        self.folder = Path(folder)
+        self._journal = self.folder / "journal.sqlite"
+
+    def keys(self) -> set[str]:
+        """The trials that are done."""
+        found = set(self._packed_keys())
+        if self._journal.exists():
+            with closing(self._open()) as journal:
+                found.update(key for (key,) in journal.execute("SELECT key FROM records"))
+        return found
+
+    def add(self, records: Iterable[Record]) -> None:
+        """Write records down, each whole or not at all; one that is known stays as it is."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with closing(self._open()) as journal:
+            for record in records:
+                journal.execute(
+                    "INSERT OR IGNORE INTO records VALUES (?, ?, ?)",
+                    (record["key"], record["problem"], json.dumps(record)),
+                )
+                journal.commit()
+
+    def read(self, keys: Collection[str]) -> list[Record]:
+        """The records of these trials, as far as they are done, in the order of the keys."""
+        wanted = set(keys)
+        found = {record["key"]: record for record in self._packed() if record["key"] in wanted}
+        for record in self._written():
+            if record["key"] in wanted:
+                found[record["key"]] = record
+        return [found[key] for key in keys if key in found]
+
+    def pack(self) -> None:
+        """Move the journal into Parquet files; a kill leaves either the old file or the new."""
+        fresh: dict[str, list[Record]] = {}
+        for record in self._written():
+            fresh.setdefault(record["problem"], []).append(record)
+        for problem, records in fresh.items():
+            path = self.folder / f"{problem}.parquet"
+            known = {r["key"]: r for r in (*self._read(path), *records)}
+            self._write(path, [known[key] for key in sorted(known)])
+        for end in ("", "-wal", "-shm"):
+            self._journal.with_name(self._journal.name + end).unlink(missing_ok=True)
+
+    # -- files -----------------------------------------------------------------------------------
+
+    def _open(self) -> sqlite3.Connection:
+        try:
+            journal = sqlite3.connect(self._journal, timeout=60)
+            journal.execute("PRAGMA journal_mode=WAL")
+            journal.execute(
+                "CREATE TABLE IF NOT EXISTS records (key TEXT PRIMARY KEY, problem TEXT, body TEXT)"
+            )
+        except sqlite3.DatabaseError as error:
+            raise InputError(f"{self._journal} is no journal of records: {error}") from None
+        return journal
+
+    def _written(self) -> Iterator[Record]:
+        """What the journal holds."""
+        if self._journal.exists():
+            with closing(self._open()) as journal:
+                for (body,) in journal.execute("SELECT body FROM records ORDER BY rowid"):
+                    yield json.loads(body)
+
+    def _packed(self) -> Iterator[Record]:
+        for path in sorted(self.folder.glob("*.parquet")):
+            yield from self._read(path)
+
+    def _packed_keys(self) -> Iterator[str]:
+        from pyarrow import parquet
+
+        for path in sorted(self.folder.glob("*.parquet")):
+            yield from parquet.read_table(path, columns=["key"]).column("key").to_pylist()
+
+    def _read(self, path: Path) -> list[Record]:
+        from pyarrow import parquet
+
+        if not path.exists():
+            return []
+        rows: list[Record] = parquet.read_table(path).to_pylist()
+        return [{k: v for k, v in row.items() if v is not None} for row in rows]
+
+    def _write(self, path: Path, records: list[Record]) -> None:
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        names = list(dict.fromkeys(name for record in records for name in record))
+        columns = {name: _column([record.get(name) for record in records], name) for name in names}
+        temporary = path.with_suffix(".parquet.new")
+        parquet.write_table(pa.table(columns), temporary, compression="zstd", compression_level=19)
+        temporary.replace(path)
+
+
+def _column(values: list[Any], name: str) -> Any:
+    import pyarrow as pa
+
+    if name in LISTS:
+        return pa.array(values, type=pa.list_(pa.float32()))
+    if name == "ranks":
+        return pa.array(values, type=pa.list_(pa.int16()))
+    return pa.array(values)
