@@ -12,12 +12,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.metrics import jaccard_score, r2_score
+from sklearn.metrics import auc, jaccard_score, r2_score
 from sklearn.metrics.pairwise import cosine_similarity
 
-from eagle.metrics import stability, truth
+from eagle.metrics import sampling, stability, truth
 from eagle.metrics.entropy import importance_entropy, sign_entropy
 from eagle.metrics.ranking import consistency, rank_similarity
+from eagle.surrogate.information import Information, Prior, augment
 from eagle.types import Array, InputError
 
 SEEDS = range(5)
@@ -265,6 +266,104 @@ def test_empty_rankings() -> None:
     assert rank_similarity([[1, 2], [-1, -2]]) == 0.0  # one side empty each
     assert rank_similarity([[0, 0], [0, 0]]) == 1.0
     assert rank_similarity([[0, 0], [1, 0]]) == 0.5
+
+
+# -- sampling -----------------------------------------------------------------------------------
+
+
+def plan(seed: int, n: int = 150, d: int = 6) -> tuple[Array, Array]:
+    rng = np.random.default_rng(seed)
+    return (rng.random((n, d)) < 0.5).astype(float), rng.uniform(0, 1, n)
+
+
+@pytest.mark.parametrize("prior", [Prior(None, None), Prior(1.0, 2.0), Prior(0.01, 0.5)])
+@pytest.mark.parametrize("initial", [None, 1.0, 3.0])
+def test_efficiencies_by_explicit_determinants(prior: Prior, initial: float | None) -> None:
+    z, weight = plan(0)
+    budgets = np.array([1, 2, 7, 63, 64, 65, 128, 150])
+    Z, start = augment(z), np.diag(prior.precision(6))
+    first = start if initial is None else initial * np.eye(7)
+    known = [start + (Z[:n].T * weight[:n]) @ Z[:n] for n in budgets]
+    ratio = np.array([np.linalg.det(v) / np.linalg.det(first) for v in known])
+    traces = [np.trace(np.linalg.inv(first)) / np.trace(np.linalg.inv(v)) for v in known]
+    asked = (z, weight, prior, budgets)
+    assert np.allclose(sampling.d_efficiency(*asked, initial=initial), ratio ** (1 / 7))
+    assert np.allclose(sampling.information_gain(*asked, initial=initial), 0.5 * np.log(ratio))
+    assert np.allclose(sampling.a_efficiency(*asked, initial=initial), traces)
+
+
+@pytest.mark.parametrize("intercept", [0.0, 1e-9, 1.0, 6.0])
+@pytest.mark.parametrize("initial", [None, 1.0])
+def test_the_slopes_by_blocks_of_the_covariance(intercept: float, initial: float | None) -> None:
+    """V's own block of the slopes, where a free intercept is one of next to no precision."""
+    z, weight = plan(1)
+    weight[:2] = 0.0  # nothing is learnt from rows without weight, nor may they break anything
+    prior, budgets = Prior(2.0, intercept), np.array([1, 2, 3, 10, 64, 150])
+    Z, start = augment(z), np.diag(prior.precision(6))
+    start[0, 0] = max(intercept, 1e-9)
+    first = np.eye(6) / (2.0 if initial is None else initial)
+    known = [np.linalg.inv(start + (Z[:n].T * weight[:n]) @ Z[:n])[1:, 1:] for n in budgets]
+    ratio = np.array([np.linalg.det(first) / np.linalg.det(v) for v in known])
+    asked: Any = (z, weight, prior, budgets)
+    options: Any = {"slopes": True, "initial": initial}
+    assert np.allclose(sampling.d_efficiency(*asked, **options), ratio ** (1 / 6), rtol=1e-6)
+    traces = [np.trace(first) / np.trace(v) for v in known]
+    assert np.allclose(sampling.a_efficiency(*asked, **options), traces, rtol=1e-6)
+
+
+def test_the_curve_ends_where_the_information_does() -> None:
+    z, weight = plan(2)
+    prior = Prior(None, None)
+    before = prior.information(6)
+    after = before.add(augment(z), weight)
+    last = [150]
+    assert np.isclose(sampling.information_gain(z, weight, prior, last)[0], after.gain(before))
+    assert np.isclose(sampling.d_efficiency(z, weight, prior, last)[0], after.d_efficiency(before))
+    assert np.isclose(sampling.a_efficiency(z, weight, prior, last)[0], after.a_efficiency(before))
+    free = Prior().information(6)
+    slopes = free.add(augment(z), weight).slopes()
+    found = sampling.d_efficiency(z, weight, Prior(), last, slopes=True)[0]
+    assert np.isclose(found, slopes.d_efficiency(Information(np.eye(6))))
+
+
+def test_next_to_no_prior() -> None:
+    """Where V starts 10⁶ times as large as it ends, the running trace still has its digits."""
+    z, weight = plan(3, n=200)
+    prior, budgets = Prior(1e-6, 1e-6), np.arange(20, 201)
+    Z = augment(z)
+    known = [1e-6 * np.eye(7) + (Z[:n].T * weight[:n]) @ Z[:n] for n in budgets]
+    expected = [7e6 / np.trace(np.linalg.inv(v)) for v in known]
+    assert np.allclose(sampling.a_efficiency(z, weight, prior, budgets), expected, rtol=1e-6)
+
+
+def test_the_two_readings_of_the_ablation() -> None:
+    """The efficiency falls with the precision of the prior, unless V₀ = I is kept."""
+    z, weight = plan(4)
+    priors = [Prior(v, v) for v in (0.1, 1.0, 5.0, 20.0)]
+    own = [sampling.d_efficiency(z, weight, p, [150])[0] for p in priors]
+    kept = [sampling.d_efficiency(z, weight, p, [150], initial=1.0)[0] for p in priors]
+    assert (np.diff(own) < 0).all()
+    assert (np.diff(kept) > 0).all()
+    assert np.isclose(own[1], kept[1])
+
+
+def test_area_by_scikit_learn() -> None:
+    rng = np.random.default_rng(0)
+    budgets, curves = np.array([10, 20, 50, 100]), rng.uniform(1, 5, (3, 4))
+    expected = [auc(budgets, curve) / 90 for curve in curves]
+    assert np.allclose(sampling.area(curves, budgets), expected)
+    assert np.allclose(sampling.area(curves, budgets, relative=True), expected / curves[:, -1])
+    assert np.isclose(sampling.area(curves[0], budgets), expected[0])
+
+
+def test_crossover_by_hand() -> None:
+    budgets = [10, 20, 30]
+    assert sampling.crossover([1.0, 2.0, 3.0], budgets, 2.0) == 20
+    assert sampling.crossover([1.0, 2.0, 3.0], budgets, 0.0) == 10
+    assert np.isnan(sampling.crossover([1.0, 2.0, 3.0], budgets, 3.1))
+    assert sampling.crossover([1.0, 5.0, 3.0], budgets, 3.0) == 20  # the first, if it falls again
+    found = sampling.crossover([[1, 2, 3], [4, 5, 6], [0, 0, 0]], budgets, [3, 3, 3])
+    assert np.array_equal(found, [30, 10, np.nan], equal_nan=True)
 
 
 # -- truth --------------------------------------------------------------------------------------
