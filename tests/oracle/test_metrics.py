@@ -15,7 +15,7 @@ import pytest
 from sklearn.metrics import auc, jaccard_score, r2_score
 from sklearn.metrics.pairwise import cosine_similarity
 
-from eagle.metrics import sampling, stability, truth
+from eagle.metrics import faith, sampling, stability, truth
 from eagle.metrics.entropy import importance_entropy, sign_entropy
 from eagle.metrics.ranking import consistency, rank_similarity
 from eagle.surrogate.information import Information, Prior, augment
@@ -424,3 +424,61 @@ def test_fidelity_by_scikit_learn(seed: int) -> None:
 def test_fidelity_of_answers_that_do_not_vary() -> None:
     assert np.isnan(truth.fidelity([1, 1, 1], [1, 2, 3], [1, 1, 1]))
     assert np.isnan(truth.fidelity([1, 1, 5], [1, 2, 3], [1, 1, 0]))  # where they weigh
+
+
+# -- faith --------------------------------------------------------------------------------------
+
+
+class Line:
+    """A model that is a line in what is kept, and remembers what it was asked."""
+
+    def __init__(self, *slopes: float) -> None:
+        self.slopes, self.calls = np.array(slopes), list[Any]()
+
+    def __call__(self, masks: Any) -> Array:
+        self.calls.append(masks)
+        return np.asarray(0.5 + masks @ self.slopes)
+
+
+@pytest.mark.parametrize("order", [[1, 0, 2], [2, 0, 1], [0, 1, 2]])
+def test_insertion_and_deletion_by_scikit_learn(order: list[int]) -> None:
+    line = Line(2.0, 5.0, -1.0)
+    shares = np.linspace(0, 1, 4)
+    back = [0.5 + sum(line.slopes[j] for j in order[:m]) for m in range(4)]
+    away = [0.5 + sum(line.slopes[j] for j in order[m:]) for m in range(4)]
+    assert np.isclose(faith.insertion(order, line), auc(shares, back))
+    assert np.isclose(faith.deletion(order, line), auc(shares, away))
+    assert len(line.calls) == 2
+    assert line.calls[0].dtype == bool
+    assert line.calls[0].sum(axis=1).tolist() == [0, 1, 2, 3]
+    assert line.calls[1].sum(axis=1).tolist() == [3, 2, 1, 0]
+
+
+def test_the_right_order_is_the_most_faithful() -> None:
+    from itertools import permutations
+
+    line = Line(2.0, 5.0, -1.0, 0.5)
+    orders = list(permutations(range(4)))
+    best = max(orders, key=lambda order: faith.insertion(order, line))
+    least = min(orders, key=lambda order: faith.deletion(order, line))
+    assert best == least == (1, 0, 3, 2)
+
+
+def test_gaps_by_hand() -> None:
+    line = Line(2.0, 5.0, -1.0)
+    found = faith.gaps([1, 0, 2], line, 1)
+    assert found == (5.0, 1.0)  # without 5, and without 2 and −1
+    assert faith.gaps([1, 0, 2], line, 2) == (7.0, 1.0)
+    assert len(line.calls) == 2
+
+
+def test_gaps_take_sizes_before_the_mean() -> None:
+    """A replacement that moves the answer up or down by 1 has a gap of 1, not of 0."""
+    sign = np.array([0, 1, -1, 1, -1, 0, 0, 0, 0])
+
+    def ask(masks: Any) -> Any:
+        assert len(masks) == 9
+        assert masks[0].all()
+        return np.where(masks[:, 0], 0.0, sign)
+
+    assert faith.gaps([0, 1], ask, 1, draws=4) == (1.0, 0.0)
