@@ -197,6 +197,9 @@ def test_importance_entropy_by_hand() -> None:
     # Feature 0: 0, 1, -1 and 1: shares 1/4, 1/2, 1/4: 1.5 bits; feature 1 is always -9 or below
     # its side's median of 9 in size: class -1 each.
     assert np.isclose(importance_entropy([[0, -9], [1, -9], [-1, -9], [1, -9]]), 1.5 / 2)
+    # What is as large as the median of 2 is not above it: three of five are not.
+    h = -(3 / 5 * np.log2(3 / 5) + 2 / 5 * np.log2(2 / 5))
+    assert np.isclose(importance_entropy([[2], [2], [2], [3], [3]]), h)
     # Five runs in five classes.
     assert np.isclose(importance_entropy([[1], [3], [0], [-1], [-3]]), np.log2(5))
     assert importance_entropy([[0.0, 0.0]] * 3) == 0

@@ -60,7 +60,7 @@ def _overlaps(ranks: NDArray[np.intp], lengths: NDArray[np.intp], p: float) -> A
     agreed = shared / depth + share * np.maximum(depth - short, 0) / depth
     seen = (1 - p) / p * (agreed * p**depth * (depth <= long)).sum(axis=1)
     beyond = ((at_long - at_short) / np.maximum(long, 1) + share) * p**long
-    found = np.where(short == 0, 0.0, np.minimum(seen[:, None] + beyond, 1.0))
+    found = np.minimum(seen[:, None] + beyond, 1.0)  # 0 if one list is empty: nothing is shared
     return np.where(long == 0, 1.0, found)[:, 0]
 
 
