@@ -14,10 +14,13 @@ from eagle.explain import Method
 from eagle.explainer import Explainer, whole_number
 from eagle.explanation import LEVEL, Explanation, Target
 from eagle.foreign import Foreign
-from eagle.metrics.stability import agreement, chance, jaccard
+from eagle.metrics.entropy import sign_entropy
+from eagle.metrics.ranking import consistency
+from eagle.metrics.stability import chance, jaccard
+from eagle.metrics.truth import agreement
 from eagle.progress import Progress
 from eagle.render import number, short
-from eagle.types import InputError, MissingExtraError
+from eagle.types import Array, InputError, MissingExtraError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,9 +41,19 @@ class Compared:
     k: int
     converged: Explanation | None = None
 
+    def __post_init__(self) -> None:
+        known = [*self.runs, *([] if self.converged is None else [self.converged])]
+        if not self.runs or any(e.names != known[0].names for e in known):
+            raise InputError("explanations of different features cannot be compared")
+
     @property
     def first(self) -> Explanation:
         return self.runs[0]
+
+    @property
+    def scores(self) -> Array:
+        """The scores of all runs, shape (runs, d): what the metrics are made of."""
+        return np.array([e.scores for e in self.runs])
 
     @property
     def method(self) -> str:
@@ -63,14 +76,38 @@ class Compared:
     @property
     def stability(self) -> float:
         """The mean overlap of the k strongest features between runs; NaN for a single run."""
-        return jaccard(self.runs, self.k) if len(self.runs) > 1 else float("nan")
+        return jaccard(self.scores, self.k) if len(self.runs) > 1 else float("nan")
 
     @property
     def agreement(self) -> float:
         """Their overlap with the converged explanation's; NaN without one."""
         if self.converged is None:
             return float("nan")
-        return agreement(self.runs, self.converged, self.k)
+        return agreement(self.scores, self.converged.scores, self.k)
+
+    @property
+    def sign_entropy(self) -> float:
+        """How undecided the runs are about signs, in bits; NaN for a single run.
+
+        Scores without signs are refused.
+        """
+        return sign_entropy(self._signed) if len(self.runs) > 1 else float("nan")
+
+    @property
+    def consistency(self) -> float:
+        """How far the runs agree on signs and ranks, from 0 to 1; NaN for a single run.
+
+        Scores without signs are refused.
+        """
+        return consistency(self._signed) if len(self.runs) > 1 else float("nan")
+
+    @property
+    def _signed(self) -> Array:
+        """Scores that have signs: importances would agree on theirs by construction."""
+        unsigned = [e.method for e in self.runs if not e.signed]
+        if unsigned:
+            raise InputError(f"the scores of {unsigned[0]} have no sign to agree on")
+        return self.scores
 
 
 @final

@@ -1,4 +1,4 @@
-"""Tilia by scikit-learn's own search, and the entropies of stability by hand."""
+"""Tilia by scikit-learn's own search, and its index of stability on itself."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 import eagle
 from eagle import methods
-from eagle.metrics import stability
+from eagle.metrics.entropy import importance_entropy
 from eagle.surrogate.fit import weighted_r2
 from eagle.surrogate.select import Auto
 from eagle.surrogate.tree import Tree
@@ -118,34 +118,6 @@ def test_few_rows_and_flat_answers() -> None:
     assert np.abs(flat.explain(data[[0]]).scores).max() == 0
 
 
-# -- how stable the scores are ------------------------------------------------------------------
-
-
-def runs(scores: Any, signed: bool = True) -> list[eagle.Explanation]:
-    """Explanations with the scores wanted, a run each."""
-    scores = np.asarray(scores, dtype=float)
-    data = table(scores.shape[1])
-    e = eagle.Explainer(lambda X: X[:, 0], data, budget=20).explain(data[[0]])
-    return [replace(e, scores=row, signed=signed, method="Tilia") for row in scores]
-
-
-def test_importance_entropy_by_hand() -> None:
-    # Two runs, positives 1, 2, 3, 4 with median 2.5: classes (1, 2) and (1, 2): no doubt.
-    assert stability.importance_entropy(runs([[1, 4], [2, 3]])) == 0
-    # The second feature is above the median once of two: one bit for it, none for the first two.
-    # Positives 1, 1, 5, 5, 1, 5 have median 3.
-    assert np.isclose(stability.importance_entropy(runs([[1, 5, 1], [1, 5, 5]])), 1 / 3)
-    # Zeros are a class of their own, and each side has its own median.
-    # Feature 0: 0, 1, -1 and 1: shares 1/4, 1/2, 1/4: 1.5 bits; feature 1 is always -9 or below
-    # its side's median of 9 in size: class -1 each.
-    found = runs([[0, -9], [1, -9], [-1, -9], [1, -9]])
-    assert np.isclose(stability.importance_entropy(found), 1.5 / 2)
-    # Five classes in five runs would be log2(5), were there such: here positives 1, 3 and
-    # negatives -1, -3 and a zero.
-    assert np.isclose(stability.importance_entropy(runs([[1], [3], [0], [-1], [-3]])), np.log2(5))
-    assert stability.importance_entropy(runs([[0.0, 0.0]] * 3)) == 0
-
-
 def test_importance_entropy_of_tilia_itself() -> None:
     data = table(5)
     found = [
@@ -161,27 +133,5 @@ def test_importance_entropy_of_tilia_itself() -> None:
         classes = [0 if v == 0 else 1 if v <= middle else 2 for v in column]
         shares = [classes.count(c) / 6 for c in set(classes)]
         total -= sum(p * np.log2(p) for p in shares)
-    assert np.isclose(stability.importance_entropy(found), total / 5)
-    assert stability.importance_entropy([found[0]] * 3) == 0
-
-
-def test_sign_entropy_by_hand() -> None:
-    # Feature 0: always positive. Feature 1: one of two. Feature 2: 1 of 2 that are not 0.
-    found = runs([[1, 1, 0], [2, -1, 0], [1, 1, 5], [1, -3, -5]])
-    assert np.isclose(stability.sign_entropy(found), (0 + 1 + 1) / 3)
-    three = runs([[1.0], [1.0], [-1.0]])
-    h = -(2 / 3 * np.log2(2 / 3) + 1 / 3 * np.log2(1 / 3))
-    assert np.isclose(stability.sign_entropy(three), h)
-    assert stability.sign_entropy(runs([[0, 0], [0, 0]])) == 0
-    assert stability.sign_entropy(runs([[1, -1]])) == 0
-
-
-def test_what_has_no_sign_is_refused() -> None:
-    """Else importances would be perfectly stable by construction."""
-    with pytest.raises(eagle.InputError, match="the scores of Tilia have no sign to agree on"):
-        stability.sign_entropy(runs([[1, 1], [1, 1]], signed=False))
-    mixed = runs([[1, 1]]) + runs([[1, 1]], signed=False)
-    with pytest.raises(eagle.InputError, match="no sign"):
-        stability.sign_entropy(mixed)
-    with pytest.raises(eagle.InputError, match="at least 1"):
-        stability.sign_entropy([])
+    assert np.isclose(importance_entropy(scores), total / 5)
+    assert importance_entropy([found[0].scores] * 3) == 0

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from html.parser import HTMLParser
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +18,12 @@ import pytest
 import eagle
 from catalogue import Recorder
 from eagle import Comparison, Images, Texts, cli, compare, methods
+from eagle.comparison import Compared
 from eagle.explain import Method
-from eagle.metrics.stability import agreement, chance, jaccard
+from eagle.metrics.entropy import sign_entropy
+from eagle.metrics.ranking import consistency
+from eagle.metrics.stability import chance, jaccard
+from eagle.metrics.truth import agreement
 
 matplotlib.use("Agg")
 from matplotlib import pyplot as plt
@@ -67,12 +73,42 @@ def test_one_entry_a_method_one_run_a_seed(found: Comparison) -> None:
     for m in found.methods:
         assert [e.seed for e in m.runs] == [0, 1, 2]
         assert m.rows == np.mean([e.bill.rows for e in m.runs]) <= 80
-        assert m.stability == jaccard(m.runs, 2)
+        assert np.array_equal(m.scores, [e.scores for e in m.runs])
+        assert m.stability == jaccard(m.scores, 2)
         assert found.converged is not None
-        assert m.agreement == agreement(m.runs, found.converged, 2)
+        assert m.agreement == agreement(m.scores, found.converged.scores, 2)
         assert 0 <= m.stability <= 1
     assert found.methods[2].calls == 8  # ten at a time
     assert found.chance == chance(6, 2)
+
+
+def test_the_overlaps_are_those_of_the_names_on_top(found: Comparison) -> None:
+    """The metrics see arrays alone; the explanations' own rule for ties must be theirs."""
+    for m in found.methods:
+        tops = [set(e.top(2)) for e in m.runs]
+        by_name = [len(a & b) / len(a | b) for a, b in combinations(tops, 2)]
+        assert np.isclose(m.stability, np.mean(by_name))
+
+
+def test_what_has_no_sign_has_no_figure_of_signs(found: Comparison) -> None:
+    """Else importances would be perfectly stable by construction."""
+    eagle_, tilia = found.methods[0], found.methods[3]
+    assert eagle_.sign_entropy == sign_entropy(eagle_.scores)
+    assert eagle_.consistency == consistency(eagle_.scores)
+    mixed = Compared((*eagle_.runs, *tilia.runs), 2)
+    for figure in ("sign_entropy", "consistency"):
+        for refused in (tilia, mixed):
+            with pytest.raises(eagle.InputError, match="scores of Tilia have no sign to agree on"):
+                getattr(refused, figure)
+
+
+def test_explanations_of_different_features_are_not_compared(found: Comparison) -> None:
+    run = found.methods[0].first
+    other = replace(run, names=(*run.names[:-1], "another"))
+    with pytest.raises(eagle.InputError, match="different features"):
+        Compared((run, other), 2)
+    with pytest.raises(eagle.InputError, match="different features"):
+        Compared((run, run), 2, other)
 
 
 def test_every_run_is_what_the_explainer_says_alone(found: Comparison) -> None:
@@ -160,6 +196,8 @@ def test_one_method_alone_and_one_run() -> None:
     c = compare(methods.LIME, explainer(), table()[[3]], 1, progress=False)
     assert [m.method for m in c.methods] == ["LIME"]
     assert np.isnan(c.methods[0].stability)
+    assert np.isnan(c.methods[0].sign_entropy)
+    assert np.isnan(c.methods[0].consistency)
     assert np.isnan(c.methods[0].agreement)
     assert "with seeds of their own" not in str(c)
     assert repr(c) == "<Comparison of 1 method, 1 run>"

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import combinations
-from math import comb
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,7 +14,6 @@ from eagle import Images, Texts, methods
 from eagle import explainer as front
 from eagle.design.greedy import Greedy
 from eagle.explanation import Explanation
-from eagle.metrics import stability
 from eagle.space.mask import EvenSizes, Fair, MaskSpace
 from eagle.space.text import words
 from eagle.types import Array
@@ -458,58 +454,6 @@ def test_the_laws_by_hand() -> None:
     assert np.array_equal(pools, np.stack([space.draw(7, rng) for _ in range(3)]))
     assert np.array_equal(space.features(pools[0]), 1.0 - pools[0])
     assert space.features(space.origin[None]).all()
-
-
-# -- how stable ---------------------------------------------------------------------------------
-
-
-def test_chance_is_as_published() -> None:
-    known = {7: 0.569, 8: 0.471, 9: 0.402, 10: 0.350, 12: 0.279, 14: 0.232, 20: 0.155, 28: 0.107,
-             50: 0.058}  # fmt: skip
-    for d, value in known.items():
-        assert round(stability.chance(d, 5), 3) == value
-
-
-@pytest.mark.parametrize("d", [1, 2, 3, 5, 7])
-@pytest.mark.parametrize("k", [1, 2, 3, 5])
-def test_chance_by_brute_force(d: int, k: int) -> None:
-    sets = [set(c) for c in combinations(range(d), min(k, d))]
-    assert len(sets) == comb(d, min(k, d))
-    overlap = [len(a & b) / len(a | b) for a in sets for b in sets]
-    assert np.isclose(stability.chance(d, k), np.mean(overlap))
-
-
-def test_chance_of_many() -> None:
-    """Binomials of thousands are beyond a float; their shares are not."""
-    assert 0.33 < stability.chance(3000, 1500) < 0.34
-    assert np.isclose(stability.chance(10**6, 5), 5 / 10**6 * 5 / 9, rtol=0.01)
-    for wrong in ((0, 5), (5, 0)):
-        with pytest.raises(eagle.InputError, match="at least 1"):
-            stability.chance(*wrong)
-
-
-def test_jaccard_by_hand() -> None:
-    e, _ = read("a b c d", budget=30)
-
-    def run(*scores: float) -> Explanation:
-        from dataclasses import replace
-
-        return replace(e, scores=np.array(scores))
-
-    one, two, three = run(4, -3, 2, 1), run(4, 1, -3, 2), run(1, 2, 3, 4)
-    # The two strongest: {a, b}, {a, c}, {c, d}: overlaps 1/3, 0 and 1/3.
-    assert np.isclose(stability.jaccard([one, two, three], 2), (1 / 3 + 0 + 1 / 3) / 3)
-    assert stability.jaccard([one, two, three], 4) == 1.0
-    assert stability.jaccard([one, two, three], 99) == 1.0
-    assert np.isclose(stability.agreement([one, two], three, 2), (0 + 1 / 3) / 2)
-    assert stability.jaccard([run(0, 0, 0, 0), run(0, 0, 0, 0)], 2) == 1.0  # ties in one order
-    other, _ = read("a b c e", budget=30)
-    with pytest.raises(eagle.InputError, match="different features"):
-        stability.jaccard([one, other], 2)
-    with pytest.raises(eagle.InputError, match="at least 2"):
-        stability.jaccard([one], 2)
-    with pytest.raises(eagle.InputError, match="at least 2"):
-        stability.jaccard([one, SimpleNamespace()], 2)  # type: ignore[list-item]
 
 
 # -- pictures: brighter and darker --------------------------------------------------------------

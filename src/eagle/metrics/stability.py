@@ -1,35 +1,41 @@
-"""Do explanations of one prediction agree: with one another, and with what they converge to?"""
+"""Do explanations of one prediction agree with one another?"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import combinations
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from eagle.explanation import Explanation
+from eagle.metrics.form import (
+    bounds,
+    count,
+    flags,
+    floats,
+    numbers,
+    pairs,
+    runs,
+    same,
+    strongest,
+)
 from eagle.types import Array, InputError
 
 
-def jaccard(explanations: Sequence[Explanation], k: int = 5) -> float:
+def jaccard(scores: ArrayLike, k: int = 5) -> float:
     """The mean overlap |T ∩ T'|/|T ∪ T'| of the k strongest features, over all pairs of runs.
 
-    Print it beside `chance(d, k)`. With k features or fewer it is 1 whatever is found.
+    `scores` has the shape (runs, d). Of equal sizes the earlier feature is the stronger one. Print
+    it beside `chance(d, k)`. With k features or fewer it is 1 whatever is found.
     """
-    tops = [set(e.top(k)) for e in _alike(explanations, 2)]
-    return float(np.mean([_overlap(a, b) for a, b in combinations(tops, 2)]))
+    tops = strongest(runs(scores), k).astype(np.float64)
+    first, second = pairs(len(tops))
+    return float(np.mean(overlap(tops[first], tops[second])))
 
 
-def agreement(explanations: Sequence[Explanation], converged: Explanation, k: int = 5) -> float:
-    """The mean overlap of each run's k strongest features with those of a converged explanation.
-
-    Stable is not right: a biased method repeats itself, and this shows it.
-    """
-    runs = _alike(explanations, 1)
-    _alike([runs[0], converged], 2)
-    reference = set(converged.top(k))
-    return float(np.mean([_overlap(set(e.top(k)), reference) for e in runs]))
+def overlap(first: Array, second: Array) -> Array:
+    """|T ∩ T'|/|T ∪ T'| of sets given as zeros and ones, shape (…, d)."""
+    both = np.vecdot(first, second)
+    return np.asarray(both / (first.sum(axis=-1) + second.sum(axis=-1) - both))
 
 
 def chance(d: int, k: int = 5) -> float:
@@ -50,57 +56,84 @@ def _ways(n: int, k: Any) -> Any:
     return gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
 
 
-def sign_entropy(explanations: Sequence[Explanation]) -> float:
-    """ASFE: how undecided the signs are over runs, in bits, averaged over features.
+def corrected(value: float, d: int, k: int = 5) -> float:
+    """A mean overlap on the scale where chance is 0 and equality 1: (J − chance)/(1 − chance).
 
-    p is a feature's share of positive scores among those that are not 0; a feature that is
-    always 0 adds nothing. Scores without signs are refused.
+    Below 0 is worse than chance. With k features or fewer every overlap is 1, chance or not, so
+    nothing is measured, and it is NaN.
     """
-    runs = _alike(explanations, 1)
-    unsigned = [e.method for e in runs if not e.signed]
-    if unsigned:
-        raise InputError(f"the scores of {unsigned[0]} have no sign to agree on")
-    scores = _scores(runs)
-    there = np.maximum((scores != 0).sum(axis=0), 1)
-    return float(_entropy(np.stack([(scores > 0).sum(axis=0), (scores < 0).sum(axis=0)]) / there))
+    if not 0 <= value <= 1:
+        raise InputError(f"an overlap is between 0 and 1, not {value!r}")
+    by_chance = chance(d, count(k, "k"))
+    return float("nan") if k >= d else (value - by_chance) / (1 - by_chance)
 
 
-def importance_entropy(explanations: Sequence[Explanation]) -> float:
-    """Tilia's stability index: how undecided the rank classes are over runs, in bits, averaged
-    over features; 0 where every run says the same.
+def variables_index(selected: ArrayLike) -> float:
+    """VSI of lime_stability: how many selected features two runs share, in percent.
 
-    A score is in one of five classes: 0, or, on either side, above the median size or not.
+    `selected`, shape (runs, d), is True where a run selected a feature. The figure is
+    100·|F ∩ F'|/p, averaged over pairs; p is how many each run selects, the same for all.
     """
-    scores = _scores(_alike(explanations, 1))
-    classes = np.zeros(scores.shape, dtype=np.intp)
-    for sign in (1, -1):
-        there = sign * scores > 0
-        if there.any():
-            middle = np.median(np.abs(scores[there]))
-            classes[there] = sign * (1 + (np.abs(scores[there]) > middle))
-    shares = np.stack([(classes == c).mean(axis=0) for c in range(-2, 3)])
-    return float(_entropy(shares))
+    chosen = _selected(selected)
+    counts = chosen.sum(axis=1)
+    if counts.min() != counts.max() or not counts[0]:
+        raise InputError(
+            "every run must select as many features as every other, and at least one: "
+            f"these select {counts.min()} to {counts.max()}"
+        )
+    first, second = pairs(len(chosen))
+    return float(100 * np.mean((chosen[first] & chosen[second]).sum(axis=1)) / counts[0])
 
 
-def _entropy(shares: Array) -> float:
-    """The mean over columns of the entropy of shares, shape (classes, d), in bits."""
-    logs = np.log2(shares, out=np.zeros_like(shares), where=shares > 0)
-    return float(np.mean(-(shares * logs).sum(axis=0)))
+def coefficients_index(intervals: ArrayLike, selected: ArrayLike) -> float:
+    """CSI of lime_stability: how often intervals of one feature overlap between runs, in percent.
+
+    For each feature that at least two runs selected, the share of pairs of those runs whose
+    intervals overlap; averaged over these features. NaN where there are none. `intervals` has the
+    shape (runs, d, 2), of which only what is `selected`, shape (runs, d), is looked at. Intervals
+    that share a single point overlap, so that a run always agrees with its copy; lime_stability
+    asks for more than a point.
+    """
+    chosen = _selected(selected)
+    found = floats(intervals, "intervals", "runs", "d", "2")
+    if found.shape != (*chosen.shape, 2):
+        raise InputError(
+            f"intervals must have the shape {(*chosen.shape, 2)}, as what is selected, "
+            f"not {found.shape}"
+        )
+    found = bounds(np.where(chosen[..., None], found, 0.0))
+    first, second = pairs(len(chosen))
+    low, high = found[..., 0], found[..., 1]
+    meet = (low[first] <= high[second]) & (low[second] <= high[first])
+    together = chosen[first] & chosen[second]
+    known = together.sum(axis=0)
+    there = known > 0
+    if not there.any():
+        return float("nan")
+    return float(100 * np.mean((meet & together).sum(axis=0)[there] / known[there]))
 
 
-def _overlap(a: set[str], b: set[str]) -> float:
-    return len(a & b) / len(a | b)
+def _selected(selected: ArrayLike) -> NDArray[np.bool_]:
+    chosen = flags(selected, "selected", "runs", "d")
+    if len(chosen) < 2:
+        raise InputError(f"at least 2 runs are needed here, not {len(chosen)}")
+    return chosen
 
 
-def _scores(explanations: Sequence[Explanation]) -> Array:
-    return np.array([e.scores for e in explanations])
+def lipschitz(scores: ArrayLike, x: ArrayLike, near_scores: ArrayLike, near: ArrayLike) -> float:
+    """The largest ‖scores(x) − scores(x')‖/‖x − x'‖ over neighbours x' of an instance x.
 
-
-def _alike(explanations: Sequence[Explanation], least: int) -> list[Explanation]:
-    """Explanations over the same features, at least so many."""
-    found = list(explanations)
-    if len(found) < least or not all(isinstance(e, Explanation) for e in found):
-        raise InputError(f"at least {least} explanations are needed here")
-    if any(e.names != found[0].names for e in found):
-        raise InputError("explanations of different features cannot be compared")
-    return found
+    Shapes (d,), (p,), (m, d) and (m, p); the units of both are the caller's. It says how far an
+    explanation moves with its instance, which includes what the model itself does.
+    """
+    own, centre = numbers(scores, "scores", "d"), numbers(x, "x", "p")
+    others, points = numbers(near_scores, "near_scores", "m", "d"), numbers(near, "near", "m", "p")
+    same("near_scores", others.shape[1], len(own))
+    if len(others) != len(points) or points.shape[1] != len(centre):
+        raise InputError(
+            f"{len(others)} neighbours of {len(centre)} numbers are needed, not {points.shape}"
+        )
+    distance = np.linalg.norm(points - centre, axis=1)
+    if not distance.all():
+        raise InputError("a neighbour is the instance itself: leave it out")
+    return float(np.max(np.linalg.norm(others - own, axis=1) / distance))

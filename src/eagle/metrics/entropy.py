@@ -1,0 +1,50 @@
+"""How undecided are runs about a feature, in bits?"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from eagle.metrics.form import runs
+from eagle.types import Array
+
+ABSENT = 0.1
+"""What silence costs: see `sign_entropy`."""
+
+
+def sign_entropy(scores: ArrayLike) -> float:
+    """ASFE: how undecided the signs are over runs, in bits, averaged over features.
+
+    `scores` has the shape (runs, d). p is a feature's share of positive scores among those that
+    are not 0; a feature that is always 0 adds nothing. So that silence is not perfect, BELIEF adds
+    0.1·(d − m)/d if only m < d/2 features are ever there and none of them is in doubt.
+    """
+    found = runs(scores)
+    up, down = (found > 0).sum(axis=0), (found < 0).sum(axis=0)
+    doubt = _entropy(np.stack([up, down]) / np.maximum(up + down, 1))
+    d, present = len(up), int(np.count_nonzero(up + down))
+    if doubt == 0 and present < d / 2:
+        return ABSENT * (d - present) / d
+    return doubt
+
+
+def importance_entropy(scores: ArrayLike) -> float:
+    """Tilia's stability index: how undecided the rank classes are over runs, in bits, averaged
+    over features; 0 where every run says the same.
+
+    A score is in one of five classes: 0, or, on either side, above the median size or not.
+    """
+    found = runs(scores)
+    classes = np.zeros(found.shape, dtype=np.intp)
+    for sign in (1, -1):
+        there = sign * found > 0
+        if there.any():
+            middle = np.median(np.abs(found[there]))
+            classes[there] = sign * (1 + (np.abs(found[there]) > middle))
+    return _entropy(np.stack([(classes == c).mean(axis=0) for c in range(-2, 3)]))
+
+
+def _entropy(shares: Array) -> float:
+    """The mean over columns of the entropy of shares, shape (classes, d), in bits."""
+    logs = np.log2(shares, out=np.zeros_like(shares), where=shares > 0)
+    return float(np.mean(np.abs((shares * logs).sum(axis=0))))  # never −0

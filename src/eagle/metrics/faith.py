@@ -1,0 +1,87 @@
+"""Does the model do what an explanation says, if features are taken away?
+
+`order` lists the features from the strongest to the weakest, shape (d,). `ask` is given masks,
+shape (m, d), True where a feature is the instance's own and False where it is replaced, and
+returns the model's answers, shape (m,). How a feature is replaced, and the mean over random
+replacements, is its affair, so the same figures serve tables, pictures and texts. Each function
+asks once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from eagle.metrics.form import count, numbers
+from eagle.types import Array, InputError
+
+Masks: TypeAlias = NDArray[np.bool_]
+Ask: TypeAlias = Callable[[Masks], ArrayLike]
+
+
+class Gaps(NamedTuple):
+    """How far the prediction moves without the important features, and without the others."""
+
+    important: float
+    unimportant: float
+
+
+def insertion(order: ArrayLike, ask: Ask) -> float:
+    """The mean answer while features come back, strongest first: high is faithful.
+
+    The trapezoid area under the d + 1 answers, from nothing kept to the whole instance, over the
+    share of features kept, from 0 to 1. With signed scores order by the score, not by its size.
+    """
+    found = _order(order)
+    return float(np.trapezoid(_answers(ask, _first(found)), dx=1 / len(found)))
+
+
+def deletion(order: ArrayLike, ask: Ask) -> float:
+    """The mean answer while features are taken away, strongest first: low is faithful.
+
+    The trapezoid area under the d + 1 answers, from the whole instance to nothing kept.
+    """
+    found = _order(order)
+    return float(np.trapezoid(_answers(ask, ~_first(found)), dx=1 / len(found)))
+
+
+def gaps(order: ArrayLike, ask: Ask, k: int, draws: int = 1) -> Gaps:
+    """PGI and PGU: the mean size of f(x) − f(x'), x' without the k strongest or without the rest.
+
+    A large gap on important features and a small one on unimportant ones is faithful. If `ask`
+    replaces at random, it is asked for `draws` replacements of each: the size is taken before the
+    mean, so that changes in both directions do not cancel. k is below d, so that both exist.
+    """
+    found = _order(order)
+    if count(k, "k") >= len(found):
+        raise InputError(f"k must be below the number of features, {len(found)}, not {k!r}")
+    whole, top = np.ones(len(found), dtype=np.bool_), _first(found)[k]
+    masks = np.stack([whole, *[~top] * count(draws, "draws"), *[top] * draws])
+    answers = _answers(ask, masks)
+    important, unimportant = np.abs(answers[1:] - answers[0]).reshape(2, draws).mean(axis=1)
+    return Gaps(float(important), float(unimportant))
+
+
+def _order(order: ArrayLike) -> NDArray[np.intp]:
+    found = np.asarray(order)
+    if found.ndim != 1 or not found.size or found.dtype.kind not in "iu":
+        raise InputError("order must list whole numbers, shape (d,): the features' places")
+    if not np.array_equal(np.sort(found), np.arange(len(found))):
+        raise InputError(f"order must list each of 0 to {len(found) - 1} once")
+    return found.astype(np.intp)
+
+
+def _first(order: NDArray[np.intp]) -> Masks:
+    """Row m keeps the first m features of the order, shape (d + 1, d)."""
+    rank = np.argsort(order)
+    return np.asarray(rank < np.arange(len(order) + 1)[:, None])
+
+
+def _answers(ask: Ask, masks: Masks) -> Array:
+    answers = numbers(ask(masks), "answers", "m")
+    if len(answers) != len(masks):
+        raise InputError(f"{len(masks)} masks need as many answers, not {len(answers)}")
+    return answers

@@ -1,0 +1,108 @@
+"""What a figure is made of: arrays of the right form, or a sentence that says what is wrong."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from eagle.types import Array, InputError
+
+
+def numbers(values: ArrayLike, name: str, *shape: str) -> Array:
+    """Finite numbers with one axis for each word of `shape`, after any others if that begins with …
+
+    None of the axes is empty.
+    """
+    found = floats(values, name, *shape)
+    if not np.isfinite(found).all():
+        raise InputError(f"{name} must be finite: there are NaN or infinite numbers among them")
+    return found
+
+
+def floats(values: ArrayLike, name: str, *shape: str) -> Array:
+    """As `numbers`, but they may be infinite or missing."""
+    return _array(values, name, "biuf", "numbers", shape).astype(np.float64)
+
+
+def runs(scores: ArrayLike, least: int = 2) -> Array:
+    """Scores of several runs on the same features, shape (runs, d)."""
+    found = numbers(scores, "scores", "runs", "d")
+    if len(found) < least:
+        raise InputError(f"at least {least} runs are needed here, not {len(found)}")
+    return found
+
+
+def bounds(intervals: ArrayLike) -> Array:
+    """Intervals of any shape (…, d, 2), low before high; a bound may be infinite."""
+    found = floats(intervals, "intervals", "…", "d", "2")
+    if found.shape[-1] != 2:
+        raise InputError(f"intervals must have the shape (…, d, 2), not {found.shape}")
+    if not (found[..., 0] <= found[..., 1]).all():
+        raise InputError("each interval must have a low bound that is not above its high one")
+    return found
+
+
+def flags(values: ArrayLike, name: str, *shape: str) -> NDArray[np.bool_]:
+    """True or False with one axis for each word of `shape`."""
+    return np.asarray(_array(values, name, "b", "True or False", shape), dtype=np.bool_)
+
+
+def weights(values: ArrayLike, rows: int) -> Array:
+    """One weight of zero or more for each of so many rows, and not all of them zero."""
+    found = numbers(values, "weight", "n")
+    if len(found) != rows:
+        raise InputError(f"{rows} rows need as many weights, not {len(found)}")
+    if (found < 0).any() or not found.any():
+        raise InputError("weights must be zero or more, and not all of them zero")
+    return found
+
+
+def count(value: Any, name: str) -> int:
+    """How many there are to be, at least one."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+        raise InputError(f"{name} must be a whole number of at least 1, not {value!r}")
+    return int(value)
+
+
+def same(name: str, found: int, wanted: int) -> None:
+    """Refuse what is about another number of features."""
+    if found != wanted:
+        raise InputError(
+            f"{name} must be about as many features as the rest: {wanted}, not {found}"
+        )
+
+
+def strongest(scores: Array, k: int) -> NDArray[np.bool_]:
+    """Which features are among the k largest in size, a run each: the rule of `Explanation.top`.
+
+    Of equals the earlier one comes first.
+    """
+    order = np.argsort(-np.abs(scores), axis=-1, kind="stable")[..., : count(k, "k")]
+    chosen = np.zeros(scores.shape, dtype=np.bool_)
+    np.put_along_axis(chosen, order, True, axis=-1)
+    return chosen
+
+
+def pairs(runs: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """All pairs of so many runs, each once, and none with itself."""
+    return np.triu_indices(runs, 1)
+
+
+def _array(
+    values: ArrayLike, name: str, kinds: str, what: str, shape: tuple[str, ...]
+) -> NDArray[Any]:
+    try:
+        found = np.asarray(values)
+    except ValueError:
+        raise InputError(f"{name} must be an array: its rows differ in length") from None
+    if found.dtype.kind not in kinds:
+        raise InputError(f"{name} must be {what}, not {found.dtype}")
+    least = len(shape) - (shape[0] == "…")
+    if found.ndim < least or (found.ndim > least and shape[0] != "…"):
+        listed = ", ".join(shape) + ("," if len(shape) == 1 else "")
+        raise InputError(f"{name} must have the shape ({listed}), not {found.shape}")
+    if not found.size:
+        raise InputError(f"{name} must not be empty: the shape is {found.shape}")
+    return found

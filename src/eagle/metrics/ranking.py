@@ -1,0 +1,75 @@
+"""Do runs rank what pushes up, and what pushes down, in the same order?"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from eagle.metrics.entropy import sign_entropy
+from eagle.metrics.form import pairs, runs
+from eagle.types import Array, InputError
+
+PERSISTENCE = 0.2
+"""BELIEF's: 80% of the weight is on the first rank."""
+
+
+def rank_similarity(scores: ArrayLike, persistence: float = PERSISTENCE) -> float:
+    """ARS: how alike the rankings of positive and of negative scores are, between 0 and 1.
+
+    `scores` has the shape (runs, d). Each run ranks its positive features by size, and its
+    negative ones; of equals the earlier one comes first. The figure is the mean of the
+    extrapolated rank-biased overlap over pairs of *different* runs and both signs, 1 where both
+    rankings are empty and 0 where one is. BELIEF's script also pairs each run with itself, which
+    makes of A the larger 1/R + (1 − 1/R)·A.
+    """
+    found = runs(scores)
+    if not 0 < persistence < 1:
+        raise InputError(f"persistence must be between 0 and 1, not {persistence!r}")
+    sides = [_overlaps(*_ranks(side), persistence) for side in (found, -found)]
+    return float(np.mean(sides))
+
+
+def consistency(scores: ArrayLike, persistence: float = PERSISTENCE) -> float:
+    """CCM: (1 − sign entropy)·rank similarity, 1 where every run says the same.
+
+    The sign entropy's fine for silence applies: runs without a score for half of the features
+    stay below 1.
+    """
+    return (1 - sign_entropy(scores)) * rank_similarity(scores, persistence)
+
+
+def _ranks(scores: Array) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The rank of each positive score from 1, and d + 1 for the rest; how many are ranked."""
+    there = scores > 0
+    order = np.argsort(-np.where(there, scores, 0.0), axis=1, kind="stable")
+    ranks = np.empty(scores.shape, dtype=np.intp)
+    np.put_along_axis(ranks, order, np.arange(1, scores.shape[1] + 1)[None], axis=1)
+    return np.where(there, ranks, scores.shape[1] + 1), there.sum(axis=1)
+
+
+def _overlaps(ranks: NDArray[np.intp], lengths: NDArray[np.intp], p: float) -> Array:
+    """RBO_ext of each pair of rankings (Webber et al. 2010, Eq. 32), shape (pairs,)."""
+    first, second = pairs(len(ranks))
+    depth = np.arange(1, ranks.shape[1] + 1)
+    shared = _shared(np.maximum(ranks[first], ranks[second]))
+    short = np.minimum(lengths[first], lengths[second])[:, None]
+    long = np.maximum(lengths[first], lengths[second])[:, None]
+    ends = np.maximum(np.concatenate([short, long], axis=1) - 1, 0)
+    at_short, at_long = np.hsplit(np.take_along_axis(shared, ends, axis=1), 2)
+    share = at_short / np.maximum(short, 1)
+    agreed = shared / depth + share * np.maximum(depth - short, 0) / depth
+    seen = (1 - p) / p * (agreed * p**depth * (depth <= long)).sum(axis=1)
+    beyond = ((at_long - at_short) / np.maximum(long, 1) + share) * p**long
+    found = np.minimum(seen[:, None] + beyond, 1.0)  # 0 if one list is empty: nothing is shared
+    return np.where(long == 0, 1.0, found)[:, 0]
+
+
+def _shared(worse: NDArray[np.intp]) -> NDArray[np.intp]:
+    """How many features both lists have in their top m, for each m from 1 to d, shape (pairs, d).
+
+    A feature is there as soon as m reaches the worse of its two ranks.
+    """
+    count, d = worse.shape
+    enter = np.zeros((count, d + 2), dtype=np.intp)
+    np.add.at(enter, (np.arange(count)[:, None], worse), 1)
+    return np.cumsum(enter[:, 1 : d + 1], axis=1)

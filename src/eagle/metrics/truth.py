@@ -1,0 +1,105 @@
+"""Are explanations right: do they agree with what they converge to, and do intervals hold it?
+
+`scores` has the shape (runs, d), `reference` the shape (d,): the converged explanation. What is
+returned is the mean over runs; one run is enough. Scores of different designs estimate different
+lines where the model is not linear, so compare sizes only with a reference of the same design.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from eagle.metrics.form import bounds, numbers, runs, same, strongest, weights
+from eagle.metrics.stability import overlap
+from eagle.surrogate.fit import weighted_r2
+from eagle.types import Array, InputError
+
+
+def agreement(scores: ArrayLike, reference: ArrayLike, k: int = 5) -> float:
+    """The mean overlap of each run's k strongest features with those of the reference.
+
+    Stable is not right: a biased method repeats itself, and this shows it. Its chance level is
+    that of `stability.jaccard`.
+    """
+    found, truth = _both(scores, reference)
+    tops = strongest(found, k).astype(np.float64)
+    return float(np.mean(overlap(tops, strongest(truth, k).astype(np.float64))))
+
+
+def cosine(scores: ArrayLike, reference: ArrayLike) -> float:
+    """The mean cosine of the angle between each run's scores and the reference.
+
+    A run whose scores are all 0 has cosine 0; a reference of zeros has no direction, so it is NaN.
+    """
+    found, truth = _both(scores, reference)
+    if not truth.any():
+        return float("nan")
+    # In units of the largest: squares of very small or very large scores would leave the floats.
+    found = found / np.maximum(np.abs(found).max(axis=1, keepdims=True), np.finfo(float).tiny)
+    truth = truth / np.abs(truth).max()
+    lengths = np.linalg.norm(found, axis=1) * np.linalg.norm(truth)
+    return float(np.mean((found @ truth) / np.where(lengths > 0, lengths, 1.0)))
+
+
+def relative_error(scores: ArrayLike, reference: ArrayLike) -> float:
+    """The mean of ‖a − b‖/‖b‖ of each run's scores a from the reference b; NaN where b is 0."""
+    found, truth = _both(scores, reference)
+    if not truth.any():
+        return float("nan")
+    return float(np.mean(np.linalg.norm(found - truth, axis=1)) / np.linalg.norm(truth))
+
+
+def sign_agreement(scores: ArrayLike, reference: ArrayLike, k: int | None = None) -> float:
+    """The share of the reference's k strongest features, or of all, whose sign a run shares.
+
+    Features whose reference is 0 have no sign to share and are left out; NaN if none is left. A
+    run that gives 0 to one of the others does not share its sign.
+    """
+    found, truth = _both(scores, reference)
+    asked = truth != 0
+    if k is not None:
+        asked &= strongest(truth, k)
+    if not asked.any():
+        return float("nan")
+    return float(np.mean(np.sign(found[:, asked]) == np.sign(truth[asked])))
+
+
+def coverage(intervals: ArrayLike, reference: ArrayLike) -> Array:
+    """How often the runs' intervals hold the reference, a share for each feature, shape (d,).
+
+    `intervals` has the shape (runs, d, 2). Its mean is the coverage to print beside the level.
+    """
+    found, truth = bounds(intervals), numbers(reference, "reference", "d")
+    if found.ndim != 3:
+        raise InputError(f"intervals must have the shape (runs, d, 2), not {found.shape}")
+    same("the reference", len(truth), found.shape[1])
+    return np.asarray(((found[..., 0] <= truth) & (truth <= found[..., 1])).mean(axis=0))
+
+
+def width(intervals: ArrayLike) -> Array:
+    """The mean width of intervals over features, shape (…) for intervals of shape (…, d, 2).
+
+    Narrow is not sure: print it beside `coverage` at the same level.
+    """
+    found = bounds(intervals)
+    return np.asarray((found[..., 1] - found[..., 0]).mean(axis=-1))
+
+
+def fidelity(y: ArrayLike, predicted: ArrayLike, weight: ArrayLike) -> float:
+    """The weighted R² of predictions for answers y that the fit has not seen, shapes (n,).
+
+    1 is perfect, 0 as good as the weighted mean. NaN where the answers do not vary.
+    """
+    answers, line = numbers(y, "y", "n"), numbers(predicted, "predicted", "n")
+    if len(answers) != len(line):
+        raise InputError(f"{len(answers)} answers need as many predictions, not {len(line)}")
+    counts = weights(weight, len(answers))
+    there = counts > 0
+    return weighted_r2(answers[there], line[there], counts[there])
+
+
+def _both(scores: ArrayLike, reference: ArrayLike) -> tuple[Array, Array]:
+    found, truth = runs(scores, 1), numbers(reference, "reference", "d")
+    same("the reference", len(truth), found.shape[1])
+    return found, truth

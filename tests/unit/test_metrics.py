@@ -1,0 +1,159 @@
+"""What no figure can be made of is refused in a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from eagle.metrics import faith, sampling, stability, truth
+from eagle.metrics.entropy import importance_entropy, sign_entropy
+from eagle.metrics.ranking import consistency, rank_similarity
+from eagle.surrogate.information import Prior
+from eagle.types import EagleError, InputError
+
+OVER_RUNS: list[Callable[[Any], Any]] = [
+    stability.jaccard, sign_entropy, importance_entropy, rank_similarity, consistency,
+]  # fmt: skip
+AGAINST: list[Callable[..., Any]] = [
+    truth.agreement, truth.cosine, truth.relative_error, truth.sign_agreement,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("figure", OVER_RUNS)
+@pytest.mark.parametrize(
+    ("scores", "words"),
+    [
+        ([[1, 2]], "at least 2 runs"),
+        ([1, 2], r"shape \(runs, d\)"),
+        ([[[1, 2]]], r"shape \(runs, d\)"),
+        ([[1, 2], [1]], "differ in length"),
+        ([], r"shape \(runs, d\)"),
+        (np.empty((2, 0)), "empty"),
+        ([[1, np.nan], [1, 2]], "finite"),
+        ([[1, np.inf], [1, 2]], "finite"),
+        ([["1", "2"], ["1", "2"]], "must be numbers"),
+        ([SimpleNamespace(), SimpleNamespace()], "must be numbers"),
+        (np.ones((2, 2), dtype=complex), "must be numbers"),
+    ],
+)
+def test_scores_that_do_not_fit(figure: Callable[[Any], Any], scores: Any, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        figure(scores)
+
+
+@pytest.mark.parametrize("figure", AGAINST)
+@pytest.mark.parametrize(
+    ("scores", "reference", "words"),
+    [
+        ([[1, 2]], [1, 2, 3], "features as the rest: 2, not 3"),
+        ([[1, 2]], [[1, 2]], r"reference must have the shape \(d,\)"),
+        ([[1, 2]], [1, np.nan], "finite"),
+        ([1, 2], [1, 2], r"shape \(runs, d\)"),
+        (np.empty((0, 2)), [1, 2], "empty"),
+    ],
+)
+def test_references_that_do_not_fit(
+    figure: Callable[..., Any], scores: Any, reference: Any, words: str
+) -> None:
+    with pytest.raises(InputError, match=words):
+        figure(scores, reference)
+
+
+@pytest.mark.parametrize("k", [0, -1, True, 1.5, "2"])
+def test_places_that_do_not_fit(k: Any) -> None:
+    scores = [[1, 2], [1, 2]]
+    for act in (
+        lambda: stability.jaccard(scores, k),
+        lambda: truth.agreement(scores, [1, 2], k),
+        lambda: truth.sign_agreement(scores, [1, 2], k),
+        lambda: faith.gaps([0, 1, 2], lambda masks: masks.sum(axis=1), k),
+    ):
+        with pytest.raises(InputError, match="k must be a whole number"):
+            act()
+
+
+Z, WEIGHT, PRIOR = np.eye(3), np.ones(3), Prior(1.0, 1.0)
+BOTH = np.ones((2, 2), dtype=bool)
+
+
+def kept(masks: Any) -> Any:
+    return masks.sum(axis=1)
+
+
+@pytest.mark.parametrize(
+    ("act", "words"),
+    [
+        (lambda: stability.corrected(1.2, 9, 5), "between 0 and 1"),
+        (lambda: stability.corrected(float("nan"), 9, 5), "between 0 and 1"),
+        (lambda: rank_similarity([[1], [2]], 1.0), "persistence"),
+        (lambda: stability.variables_index([[1, 0], [1, 0]]), "True or False"),
+        (lambda: stability.variables_index([[True, False]]), "at least 2 runs"),
+        (lambda: stability.variables_index([True, False]), "shape"),
+        (lambda: stability.variables_index(BOTH[:, :0]), "empty"),
+        (lambda: stability.variables_index([[True, False], [True, True]]), "select 1 to 2"),
+        (lambda: stability.variables_index(~BOTH), "at least one"),
+        (lambda: stability.coefficients_index(np.zeros((2, 3, 2)), BOTH), "shape"),
+        (lambda: stability.coefficients_index(np.full((2, 2, 2), np.nan), BOTH), "low bound"),
+        (lambda: stability.coefficients_index([[["a", "b"]] * 2] * 2, BOTH), "numbers"),
+        (lambda: stability.lipschitz([1], [0], [[1]], [[0]]), "instance itself"),
+        (lambda: stability.lipschitz([1], [0], [[1, 2]], [[1]]), "features as the rest: 1, not 2"),
+        (lambda: stability.lipschitz([1], [0], [[1]], [[1], [2]]), "neighbours"),
+        (lambda: stability.lipschitz([1], [0], [[1]], [[1, 2]]), "neighbours"),
+        (lambda: truth.coverage([[0, 1]], [1]), r"\(runs, d, 2\)"),
+        (lambda: truth.coverage([[[0, 1]]], [1, 2]), "features as the rest: 1, not 2"),
+        (lambda: truth.width([[1, 0]]), "low bound"),
+        (lambda: truth.width([[0, np.nan]]), "low bound"),
+        (lambda: truth.width([[0, 1, 2]]), r"\(…, d, 2\)"),
+        (lambda: truth.width(np.empty((0, 2))), "empty"),
+        (lambda: truth.fidelity([1, 2], [1], [1, 1]), "as many predictions"),
+        (lambda: truth.fidelity([1, 2], [1, 2], [1]), "as many weights"),
+        (lambda: truth.fidelity([1, 2], [1, 2], [1, -1]), "zero or more"),
+        (lambda: truth.fidelity([1, 2], [1, 2], [0, 0]), "not all of them zero"),
+        (lambda: truth.fidelity([1, np.nan], [1, 2], [1, 1]), "finite"),
+        (lambda: sampling.d_efficiency(Z, WEIGHT, Prior(), [1]), "slopes=True"),
+        (lambda: sampling.a_efficiency(Z, WEIGHT, Prior(), [1], initial=1.0), "slopes=True"),
+        (lambda: sampling.d_efficiency(Z, WEIGHT, PRIOR, [1], initial=0.0), "initial"),
+        (lambda: sampling.d_efficiency(Z, WEIGHT, PRIOR, [0]), "from 1"),
+        (lambda: sampling.d_efficiency(Z, WEIGHT, PRIOR, [4]), "3 rows"),
+        (lambda: sampling.d_efficiency(Z, WEIGHT, PRIOR, [2, 1]), "grow"),
+        (lambda: sampling.d_efficiency(Z, WEIGHT, PRIOR, np.array([2, 1], np.uint8)), "grow"),
+        (lambda: sampling.d_efficiency(Z, WEIGHT, PRIOR, [1.5]), "whole"),
+        (lambda: sampling.d_efficiency(Z, WEIGHT, PRIOR, []), "whole"),
+        (lambda: sampling.d_efficiency(Z, WEIGHT[:2], PRIOR, [1]), "as many weights"),
+        (lambda: sampling.d_efficiency(Z[0], WEIGHT, PRIOR, [1]), r"shape \(n, d\)"),
+        (lambda: sampling.area([1.0], [1]), "at least 2"),
+        (lambda: sampling.area([1, 2], [1, 2, 3]), "3 budgets"),
+        (lambda: sampling.area([1, 2], [2, 1]), "grow"),
+        (lambda: sampling.area([1, 0], [1, 2], relative=True), "ends at 0"),
+        (lambda: sampling.area(1.0, [1, 2]), "shape"),
+        (lambda: sampling.crossover([1, 2], [1, 2], [1, 2]), "level"),
+        (lambda: sampling.crossover([1, 2], [1, 2], float("nan")), "level"),
+        (lambda: sampling.crossover([1, 2], [1, 2], "high"), "level must be numbers"),
+        (lambda: sampling.crossover([[1, 2], [1]], [1, 2], 1), "differ in length"),
+        (lambda: sampling.crossover([1, np.nan], [1, 2], 1), "finite"),
+        (lambda: faith.insertion([0, 0], kept), "once"),
+        (lambda: faith.insertion([1, 2], kept), "once"),
+        (lambda: faith.deletion([0.0, 1.0], kept), "whole numbers"),
+        (lambda: faith.deletion([], kept), "whole numbers"),
+        (lambda: faith.insertion([0, 1], lambda masks: [1.0]), "3 masks need as many answers"),
+        (lambda: faith.insertion([0, 1], lambda masks: masks), r"shape \(m,\)"),
+        (lambda: faith.insertion([0, 1], lambda masks: [np.nan] * 3), "finite"),
+        (lambda: faith.gaps([0, 1], kept, 2), "below the number of features"),
+        (lambda: faith.gaps([0, 1], kept, 1, draws=0), "draws"),
+    ],
+)
+def test_refusals(act: Callable[[], Any], words: str) -> None:
+    with pytest.raises(InputError, match=words) as caught:
+        act()
+    assert isinstance(caught.value, EagleError)
+
+
+def test_lists_and_whole_numbers_are_arrays_too() -> None:
+    assert stability.jaccard([[3, 2, 1], [3, 2, 1]], 2) == 1
+    assert sampling.d_efficiency([[1], [0]], [1, 1], PRIOR, range(1, 3)).shape == (2,)
+    assert truth.coverage([[[0, 1]]], [1]).tolist() == [1.0]
+    assert faith.insertion((1, 0), kept) == 1.0
