@@ -62,13 +62,13 @@ def main(argv: Sequence[str] | None = None) -> int:
 # -- files -------------------------------------------------------------------------------------
 
 
-def package(module: str, what: str) -> Any:
+def package(module: str, what: str, extra: str = "cli") -> Any:
     """A package that a bare install lacks."""
     try:
         return import_module(module)
     except ImportError:
         name = {"sklearn": "scikit-learn"}.get(module, module)
-        raise MissingExtraError(what, name, "cli") from None
+        raise MissingExtraError(what, name, extra) from None
 
 
 def kind_of(path: Path) -> str:
@@ -409,6 +409,14 @@ def doctor(arguments: Namespace) -> int:
     return 0 if well else 1
 
 
+def bench(arguments: Namespace) -> int:
+    for module in ("pandas", "sklearn", "pyarrow", "threadpoolctl", "matplotlib"):
+        package(module, "the evaluation", "bench")
+    from eagle.bench.command import COMMANDS
+
+    return COMMANDS[arguments.what](arguments)
+
+
 # -- the command line --------------------------------------------------------------------------
 
 
@@ -486,6 +494,24 @@ def parser() -> ArgumentParser:
                    help="a tumour (default), a written digit, or a film review")  # fmt: skip
     p.add_argument("--out", type=Path, metavar="PNG", default=Path("eagle-demo.png"),
                    help="the picture (default: eagle-demo.png)")  # fmt: skip
+    p = command(
+        bench, "make the paper's tables and figures again",
+        "eagle bench run table1 --profile smoke --jobs 2",
+    )  # fmt: skip
+    p.add_argument("what", choices=("list", "run", "report"), help="list the experiments, run "
+                   "some or all, or write the pages from their records")  # fmt: skip
+    p.add_argument("names", nargs="*", metavar="NAME", help="experiments (default: all)")
+    add = p.add_argument
+    add("--profile", default="quick", choices=("smoke", "quick", "paper"), metavar="PROFILE",
+        help="smoke (a minute), quick (half an hour, the default), or paper")  # fmt: skip
+    add("--jobs", type=int, default=1, metavar="N", help="processes (default: 1)")
+    add("--experiments", type=Path, default=Path("experiments"), metavar="FOLDER",
+        help="where the experiments are (default: experiments)")  # fmt: skip
+    add("--records", type=Path, default=Path("experiments/records"), metavar="FOLDER",
+        help="where the records are kept (default: experiments/records)")  # fmt: skip
+    add("--out", type=Path, default=Path("docs/results"), metavar="FOLDER",
+        help="where the pages go (default: docs/results)")  # fmt: skip
+    add("--quiet", action="store_true", help="no progress")
     command(doctor, "say what is installed, and whether it works", "eagle doctor")
     return top
 

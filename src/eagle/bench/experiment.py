@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import tomllib
 from collections.abc import Iterator
@@ -13,7 +14,7 @@ from typing import Any, Final, final
 from eagle.bench.contestants import CONTESTANTS, CONVERGED, LIMIT
 from eagle.bench.measure import BARE, PARTS, load
 from eagle.bench.problems import PROBLEMS
-from eagle.bench.trial import Option, Trial
+from eagle.bench.trial import Option, Record, Trial
 from eagle.types import InputError
 
 PROFILES: Final = ("smoke", "quick", "paper")
@@ -70,10 +71,33 @@ class Experiment:
                     yield from self._of(name, instance, method)
                 yield from self._references(name, instance, methods)
 
+    def owns(self, record: Record) -> bool:
+        """Whether a record is of one of the trials; no problem is loaded to tell."""
+        problem, method, rows = record["problem"], record["method"], record["budget"]
+        if problem not in self.problems:
+            return False
+        if record["instance"] >= self.fewer.get(problem, self.instances):
+            return False
+        options = tuple(json.loads(record["options"]).items())
+        if rows == self.references and not record["keep"] and record["run"] == 0:
+            own = options == ((LIMIT, 1),) and problem not in self.too_dear
+            if (method == CONVERGED and not options) or (own and method in self.methods):
+                return True
+        keep = self.keep if not self.keep_of or method in self.keep_of else ()
+        return (
+            method in self.methods
+            and record["run"] < self.runs
+            and options in self._swept()
+            and rows in {min(b, self.slower.get(method, b)) for b in self.budgets}
+            and (record["keep"], record["alone"]) == (" ".join(keep), self.alone)
+        )
+
+    def _swept(self) -> list[tuple[tuple[str, Option], ...]]:
+        return list(product(*[[(name, v) for v in vs] for name, vs in self.sweep.items()]))
+
     def _of(self, problem: str, instance: int, method: str) -> Iterator[Trial]:
         keep = self.keep if not self.keep_of or method in self.keep_of else ()
-        swept = product(*[[(name, v) for v in values] for name, values in self.sweep.items()])
-        for options, budget, run in product(list(swept), self.budgets, range(self.runs)):
+        for options, budget, run in product(self._swept(), self.budgets, range(self.runs)):
             most = min(budget, self.slower.get(method, budget))
             if most == budget or budget == max(self.budgets):
                 yield Trial(problem, instance, method, most, run, options, keep, self.alone)

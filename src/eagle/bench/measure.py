@@ -18,7 +18,7 @@ from eagle.explainer import Explainer
 from eagle.explanation import Explanation
 from eagle.methods import PAPER
 from eagle.metrics.sampling import a_efficiency, d_efficiency
-from eagle.surrogate.information import Prior
+from eagle.surrogate.information import Prior, augment
 from eagle.types import InputError, Need
 
 LEVEL: Final = 0.9
@@ -119,6 +119,7 @@ def _named(trial: Trial) -> Record:
         "key": trial.key, "problem": trial.problem, "instance": trial.instance,
         "method": trial.method, "budget": trial.budget, "run": trial.run,
         "options": json.dumps(dict(trial.options), sort_keys=True), "seed": trial.seed,
+        "keep": " ".join(trial.keep), "alone": trial.alone,
         "versions": versions(),
     }  # fmt: skip
 
@@ -165,10 +166,34 @@ def _ranks(e: Explanation, trial: Trial) -> Record:
     return {"ranks": [int(r) for r in (np.sign(scores) * places).ravel()]}
 
 
-def _grown(e: Explanation, trial: Trial) -> Record:
-    """The scores at each length."""
-    at = budgets(len(e.evidence.features))
-    return {"grown": _numbers(np.array([e.grown(n).scores for n in at]).ravel())}
+def _theory(e: Explanation, trial: Trial) -> Record:
+    """What lemma 1 and theorem 2 bound, at each length, for λ = d on every coefficient.
+
+    `gathered` is the sum of π zᵀVz (lemma 1). Where the model is a line, `error` is ‖φ̂ − φ*‖ and
+    `allowed` what theorem 2 without noise leaves of it: √λ‖φ*‖ over the root of the least
+    eigenvalue of V⁻¹. `largest` is the longest z.
+    """
+    z, weight = augment(e.evidence.features), e.evidence.weight
+    y = e.evidence.answers[:, e.outputs.index(e.target)]
+    root = np.sqrt(weight)[:, None]
+    line = np.linalg.lstsq(root * z, root[:, 0] * y, rcond=None)[0]
+    known = PAPER.information(len(e.names))
+    reach = float(np.sqrt(line @ known.precision @ line))
+    gathered, total, out = [], 0.0, []
+    for n in range(len(z)):
+        total += float(weight[n] * known.variance(z[n : n + 1])[0])
+        known = known.add(z[n : n + 1], weight[n : n + 1])
+        if (n + 1) % STEP == 0:
+            moment = z[: n + 1].T @ (weight[: n + 1] * y[: n + 1])
+            found = np.linalg.solve(known.precision, moment)
+            least = float(np.linalg.eigvalsh(known.precision)[0])
+            gathered.append(total)
+            out.append([float(np.linalg.norm(found - line)), reach / np.sqrt(least)])
+    errors = np.array(out)
+    return {
+        "gathered": _numbers(gathered), "error": _numbers(errors[:, 0]),
+        "allowed": _numbers(errors[:, 1]), "largest": float(np.linalg.norm(z, axis=1).max()),
+    }  # fmt: skip
 
 
 def _names(e: Explanation, trial: Trial) -> Record:
@@ -182,7 +207,7 @@ def _nothing(e: Explanation, trial: Trial) -> Record:
 
 
 PARTS: Final = {
-    "curves": _curves, "ranks": _ranks, "grown": _grown, "names": _names, "inputs": _nothing,
+    "curves": _curves, "ranks": _ranks, "theory": _theory, "names": _names, "inputs": _nothing,
 }  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any, Final, final
@@ -19,7 +19,7 @@ from eagle.bench.trial import Record
 from eagle.types import InputError
 
 LISTS: Final = ("scores", "low", "high", "d_efficiency", "a_efficiency", "slope_efficiency",
-                "grown", "inputs", "answers")  # fmt: skip
+                "inputs", "answers", "gathered", "error", "allowed")  # fmt: skip
 """Columns that are lists of numbers, kept in single precision."""
 
 
@@ -50,14 +50,10 @@ class Store:
                 )
                 journal.commit()
 
-    def read(self, keys: Collection[str]) -> list[Record]:
-        """The records of these trials, as far as they are done, in the order of the keys."""
-        wanted = set(keys)
-        found = {record["key"]: record for record in self._packed() if record["key"] in wanted}
-        for record in self._written():
-            if record["key"] in wanted:
-                found[record["key"]] = record
-        return [found[key] for key in keys if key in found]
+    def read(self) -> list[Record]:
+        """All records, each once, in the order of their keys."""
+        found = {record["key"]: record for record in (*self._packed(), *self._written())}
+        return [found[key] for key in sorted(found)]
 
     def pack(self) -> None:
         """Move the journal into Parquet files; a kill leaves either the old file or the new."""

@@ -1,0 +1,1 @@
+"""Tables and figures, with verdicts, from records alone."""

@@ -1,0 +1,125 @@
+"""The records of an experiment, asked by what they are about."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, final
+
+import numpy as np
+
+from eagle.bench.contestants import CONVERGED, LIMIT
+from eagle.bench.experiment import Experiment
+from eagle.bench.measure import budgets
+from eagle.bench.trial import Record
+from eagle.types import Array
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Found:
+    """Records of an experiment. A problem, a method and an instance have several runs."""
+
+    experiment: Experiment
+    records: Sequence[Record]
+
+    @cached_property
+    def _places(self) -> dict[tuple[Any, ...], list[Record]]:
+        places: dict[tuple[Any, ...], list[Record]] = {}
+        for r in self.records:
+            key = r["problem"], r["method"], r["options"], r["budget"], r["instance"]
+            places.setdefault(key, []).append(r)
+        for several in places.values():
+            several.sort(key=lambda r: int(r["run"]))
+        return places
+
+    @property
+    def budget(self) -> int:
+        """The largest budget of trials that are no references."""
+        return max(self.experiment.budgets)
+
+    def problems(self) -> list[str]:
+        """Those with any record."""
+        there = {r["problem"] for r in self.records}
+        return [p for p in self.experiment.problems if p in there]
+
+    def methods(self, problem: str) -> list[str]:
+        there = {r["method"] for r in self.records if r["problem"] == problem}
+        return [m for m in self.experiment.methods if m in there]
+
+    def instances(self, problem: str) -> list[int]:
+        return sorted({int(r["instance"]) for r in self.records if r["problem"] == problem})
+
+    def runs(
+        self, problem: str, method: str, instance: int, budget: int | None = None, **options: Any
+    ) -> list[Record]:
+        """The runs of a method on a prediction, at the largest budget unless it is said."""
+        rows = self.budget if budget is None else budget
+        rows = min(rows, self.experiment.slower.get(method, rows))
+        said = json.dumps(options, sort_keys=True)
+        return self._places.get((problem, method, said, rows, instance), [])
+
+    def scores(self, problem: str, method: str, instance: int, **options: Any) -> Array | None:
+        """The scores of the runs, shape (runs, d), or None where there are none."""
+        several = self.runs(problem, method, instance, **options)
+        return np.array([r["scores"] for r in several]) if several else None
+
+    def intervals(self, problem: str, method: str, instance: int) -> Array | None:
+        """The 90% intervals of the runs, shape (runs, d, 2), or None where there are none."""
+        several = self.runs(problem, method, instance)
+        if not several or "low" not in several[0]:
+            return None
+        return np.array([np.column_stack([r["low"], r["high"]]) for r in several])
+
+    def converged(self, problem: str, instance: int) -> Array | None:
+        """What LIME converges to."""
+        return self._reference(problem, CONVERGED, instance, {})
+
+    def limit(self, problem: str, method: str, instance: int) -> Array | None:
+        """What the method itself converges to."""
+        return self._reference(problem, method, instance, {LIMIT: 1})
+
+    def _reference(
+        self, problem: str, method: str, instance: int, options: dict[str, Any]
+    ) -> Array | None:
+        said, rows = json.dumps(options, sort_keys=True), self.experiment.references
+        several = self._places.get((problem, method, said, rows, instance), [])
+        return np.array(several[0]["scores"]) if several else None
+
+    def curves(
+        self, problem: str, method: str, name: str, **options: Any
+    ) -> tuple[list[int], Array] | None:
+        """Lengths, and a curve for each instance, mean over runs, shape (instances, lengths)."""
+        found = []
+        for instance in self.instances(problem):
+            several = [
+                r[name] for r in self.runs(problem, method, instance, **options) if name in r
+            ]
+            if several:
+                short = min(map(len, several))
+                found.append(np.mean([c[:short] for c in several], axis=0))
+        if not found:
+            return None
+        short = min(map(len, found))
+        return budgets(self.budget)[:short], np.array([c[:short] for c in found])
+
+    def grown(self, problem: str, method: str, instance: int, name: str) -> Array | None:
+        """What the runs said at each length, shape (lengths, runs, d)."""
+        several = [r for r in self.runs(problem, method, instance) if name in r]
+        if not several:
+            return None
+        d = int(several[0]["d"])
+        grown = [np.reshape(r[name], (-1, d)) for r in several]
+        short = min(map(len, grown))
+        return np.stack([g[:short] for g in grown], axis=1)
+
+
+def mean(values: Sequence[float]) -> tuple[float, float]:
+    """The mean of what is there, and its standard error; NaN where nothing is."""
+    there = np.array([v for v in values if np.isfinite(v)])
+    if not len(there):
+        return float("nan"), float("nan")
+    error = float(there.std(ddof=1) / np.sqrt(len(there))) if len(there) > 1 else float("nan")
+    return float(there.mean()), error

@@ -1,0 +1,60 @@
+"""All pages, from the records of a store."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from eagle.bench.experiment import experiment, experiments
+from eagle.bench.report.crossover import crossover
+from eagle.bench.report.curves import ablation, bounds, convergence
+from eagle.bench.report.found import Found
+from eagle.bench.report.page import Page
+from eagle.bench.report.pictures import attributions, samples
+from eagle.bench.report.readings import readings
+from eagle.bench.report.runtime import runtime
+from eagle.bench.report.stability import stability
+from eagle.bench.store import Store
+from eagle.types import InputError
+
+PAGES: Final[dict[str, Callable[[Found], Page]]] = {
+    "table1": stability, "table2": crossover, "table3": runtime, "figure1": samples,
+    "figure2": convergence, "figure3-prior": ablation, "figure3-pool": ablation,
+    "figure3-segments": ablation, "attributions": attributions, "texts": attributions,
+    "bounds": bounds,
+}  # fmt: skip
+
+
+def write(
+    folder: Path, store: Store, profile: str, out: Path, command: str = "eagle bench"
+) -> list[Path]:
+    """Write a page for every experiment that has records; those that have none are left out."""
+    found: dict[str, Found] = {}
+    records = store.read()
+    for name, path in experiments(folder).items():
+        planned = experiment(path, profile)
+        own = [record for record in records if planned.owns(record)]
+        if own:
+            found[name] = Found(planned, own)
+    if not found:
+        raise InputError(f"there are no records of the profile {profile!r} yet: run {command} run")
+    pages = []
+    for name, own_records in found.items():
+        page = PAGES[name](own_records)
+        page.say(
+            f"Made by `{command} run {name} --profile {profile}` and `{command} report --profile "
+            f"{profile}` from {len(own_records.records):,} records."
+        )
+        pages.append(page)
+    if "table1" in found:
+        pages.append(readings(found))
+    index = Page("README", "Results")
+    index.say(
+        "Every table and figure of the paper, made again, whoever wins. Each page names the "
+        "command that makes it and ends with a verdict. ImageNet stands for the photographs of the "
+        "data folder under EfficientNet-Lite0, since the paper's VGG-16 cannot be had from a "
+        "package registry."
+    )
+    index.say("\n".join(f"- [{page.title}]({page.name}.md)" for page in pages))
+    return [page.write(out) for page in (*pages, index)]
