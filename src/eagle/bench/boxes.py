@@ -75,7 +75,11 @@ def kept(name: str, load: Callable[[Path], Any], make: Callable[[Path], None]) -
             return load(path)
     with _scratch(path) as made:
         make(made)
-        os.replace(made, path)
+        try:
+            os.replace(made, path)
+        except PermissionError:  # on Windows, while another process reads the same, made by it
+            if not path.is_file():
+                raise
     return load(path)
 
 
