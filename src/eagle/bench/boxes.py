@@ -18,7 +18,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from eagle.types import InputError, MissingExtraError
+from eagle.types import InputError
 
 VARIABLE: Final = "EAGLE_CACHE"
 
@@ -39,11 +39,8 @@ def cache_folder() -> Path:
 
 def estimator(name: str, untrained: Any, inputs: Any, labels: Any) -> Any:
     """A scikit-learn estimator fitted to these, from the cache or else now."""
-    try:
-        import joblib
-        import sklearn
-    except ImportError:
-        raise MissingExtraError("a trained model", "scikit-learn", "bench") from None
+    import joblib
+    import sklearn
 
     def load(path: Path) -> Any:
         found = joblib.load(path)  # our own file, from the user's own folder

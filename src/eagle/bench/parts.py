@@ -13,7 +13,7 @@ from eagle.bench.tables import HELD_OUT, SPLIT
 from eagle.models.vision import Network
 from eagle.space.image import Images
 from eagle.space.text import Texts, words
-from eagle.types import InputError, MissingExtraError
+from eagle.types import InputError
 
 NETWORKS: Final[dict[str, dict[str, Any]]] = {
     "efficientnet_lite0": {"mean": 127, "std": 128},
@@ -84,13 +84,11 @@ def spam() -> Problem:
     Of repeated messages one is kept, else some that are held out would have been learnt. Held-out
     messages without a word, such as a smile, count for the accuracy but are no instances.
     """
-    try:
-        from sklearn.feature_extraction.text import TfidfVectorizer
-        from sklearn.linear_model import LogisticRegression
-        from sklearn.model_selection import train_test_split
-        from sklearn.pipeline import make_pipeline
-    except ImportError:
-        raise MissingExtraError("a trained model", "scikit-learn", "bench") from None
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import train_test_split
+    from sklearn.pipeline import make_pipeline
+
     texts, labels = data.sms()
     once = dict(zip(texts, labels, strict=True))
     train, test, known, asked = train_test_split(
