@@ -60,6 +60,18 @@ def estimator(name: str, untrained: Any, inputs: Any, labels: Any) -> Any:
     return kept(f"{name}-{key}.joblib", load, make)
 
 
+def measured(name: str, measure: Callable[[], float], *parts: Any) -> float:
+    """A number that all of these parts decide, worked out once."""
+
+    def load(path: Path) -> float:
+        return float(path.read_text())
+
+    def make(path: Path) -> None:
+        path.write_text(repr(float(measure())))
+
+    return float(kept(f"{name}-{digest(*parts)}.txt", load, make))
+
+
 def kept(name: str, load: Callable[[Path], Any], make: Callable[[Path], None]) -> Any:
     """What `load` reads from the file of this name, which `make` writes first if need be.
 
