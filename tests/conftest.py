@@ -2,7 +2,26 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
 from hypothesis import settings
 
 settings.register_profile("same everywhere", deadline=None, derandomize=True)
 settings.load_profile("same everywhere")
+
+
+@pytest.fixture(scope="session")
+def tiny_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Every data set of `eagle.bench`, tiny."""
+    import tiny
+
+    return tiny.folder(tmp_path_factory.mktemp("data"))
+
+
+@pytest.fixture
+def tiny_data(tiny_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """EAGLE_DATA and EAGLE_CACHE set to the tiny data and to an empty folder, which is returned."""
+    monkeypatch.setenv("EAGLE_DATA", str(tiny_folder))
+    monkeypatch.setenv("EAGLE_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"

@@ -34,7 +34,7 @@ PICKLES: Final = (".joblib", ".pkl", ".pickle")
 OPTIONAL: Final = {
     "pandas": "cli", "pyarrow": "cli", "rich": "cli", "joblib": "cli", "scikit-learn": "cli",
     "matplotlib": "plot", "narwhals": "frames", "onnxruntime": "onnx", "shap": "shap",
-    "scikit-image": "image",
+    "scikit-image": "image", "pillow": "bench", "onnx": "bench", "torch": "torch",
 }  # fmt: skip
 
 
@@ -491,7 +491,8 @@ def parser() -> ArgumentParser:
 
     p = command(demo, "explain a prediction, and draw it", "eagle demo text --out me.png")
     p.add_argument("what", nargs="?", choices=demos.DEMOS, default="table",
-                   help="a tumour (default), a written digit, or a film review")  # fmt: skip
+                   help="a tumour (default), a written digit, a film review; mnist, photo and spam "
+                   "are real ones, from the folder that EAGLE_DATA names")  # fmt: skip
     p.add_argument("--out", type=Path, metavar="PNG", default=Path("eagle-demo.png"),
                    help="the picture (default: eagle-demo.png)")  # fmt: skip
     p = command(

@@ -421,6 +421,16 @@ def test_demo(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) 
     assert (tmp_path / "eagle-demo.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_demo_of_a_real_message(
+    tmp_path: Path, tiny_data: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert cli.main(["demo", "spam", "--out", str(tmp_path / "spam.png")]) == 0
+    assert "Why spam?" in capsys.readouterr().out
+    assert (tmp_path / "spam.png").read_bytes().startswith(b"\x89PNG")
+    monkeypatch.delenv("EAGLE_DATA")
+    assert "set EAGLE_DATA to a folder" in refused(capsys, "demo", "photo")
+
+
 def test_a_healthy_doctor(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     known = metadata.version
 

@@ -204,7 +204,7 @@ def test_frames_are_thicker_where_intervals_are_wider() -> None:
 # -- the demos ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("what", demos.DEMOS)
+@pytest.mark.parametrize("what", ["table", "image", "text"])
 def test_demos_tell_something_true(what: str) -> None:
     says, e = demos.DEMOS[what]()
     assert says.endswith(":")

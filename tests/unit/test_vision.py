@@ -87,7 +87,8 @@ def test_layouts_and_orders() -> None:
 def test_an_onnx_file_is_explained(graph: Path) -> None:
     network = Network.of_onnx(graph, mean=127, std=128, classes=["day", "night"])
     assert np.allclose(network.predict_proba(PICTURES), expected(127, 128), atol=1e-5)
-    again = pickle.loads(pickle.dumps(network))
+    again = pickle.loads(pickle.dumps(Network.of_onnx(graph, mean=127, std=128, threads=1)))
+    assert again.run.threads == 1
     assert np.array_equal(again.predict_proba(PICTURES), network.predict_proba(PICTURES))
     blocks = np.arange(6).reshape(3, 2).repeat(2, axis=0).repeat(2, axis=1)
     e = eagle.Explainer(network, eagle.Images(blocks, fill=0), budget=50).explain(PICTURES[0])
@@ -122,6 +123,8 @@ def test_what_does_not_fit_is_said(graph: Path, tmp_path: Path) -> None:
         Network(mean_colour, mean=(1, 2)).predict_proba(PICTURES)
     with pytest.raises(ReplyError, match="shape"):
         Network(lambda p: p).predict_proba(PICTURES)
+    with pytest.raises(InputError, match="at least 1 thread, not 0"):
+        Network.of_onnx(graph, threads=0)
     with pytest.raises(InputError, match="no file"):
         Network.of_onnx(tmp_path / "none.onnx")
     (tmp_path / "bad.onnx").write_bytes(b"no graph")

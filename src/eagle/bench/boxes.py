@@ -18,7 +18,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from eagle.types import InputError, MissingExtraError
+from eagle.types import InputError
 
 VARIABLE: Final = "EAGLE_CACHE"
 
@@ -39,11 +39,8 @@ def cache_folder() -> Path:
 
 def estimator(name: str, untrained: Any, inputs: Any, labels: Any) -> Any:
     """A scikit-learn estimator fitted to these, from the cache or else now."""
-    try:
-        import joblib
-        import sklearn
-    except ImportError:
-        raise MissingExtraError("a trained model", "scikit-learn", "bench") from None
+    import joblib
+    import sklearn
 
     def load(path: Path) -> Any:
         found = joblib.load(path)  # our own file, from the user's own folder
@@ -63,6 +60,18 @@ def estimator(name: str, untrained: Any, inputs: Any, labels: Any) -> Any:
     return kept(f"{name}-{key}.joblib", load, make)
 
 
+def measured(name: str, measure: Callable[[], float], *parts: Any) -> float:
+    """A number that all of these parts decide, worked out once."""
+
+    def load(path: Path) -> float:
+        return float(path.read_text())
+
+    def make(path: Path) -> None:
+        path.write_text(repr(float(measure())))
+
+    return float(kept(f"{name}-{digest(*parts)}.txt", load, make))
+
+
 def kept(name: str, load: Callable[[Path], Any], make: Callable[[Path], None]) -> Any:
     """What `load` reads from the file of this name, which `make` writes first if need be.
 
@@ -75,7 +84,11 @@ def kept(name: str, load: Callable[[Path], Any], make: Callable[[Path], None]) -
             return load(path)
     with _scratch(path) as made:
         make(made)
-        os.replace(made, path)
+        try:
+            os.replace(made, path)
+        except PermissionError:  # on Windows, while another process reads the same, made by it
+            if not path.is_file():
+                raise
     return load(path)
 
 

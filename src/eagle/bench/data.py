@@ -31,6 +31,10 @@ GERMAN: Final = (
     "HasGuarantor", "OwnsHouse", "RentsHouse", "Unemployed", "YearsAtCurrentJob_lt_1",
     "YearsAtCurrentJob_geq_4", "JobClassIsSkilled",
 )  # fmt: skip
+MNIST: Final = (
+    "train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz",
+    "t10k-images-idx3-ubyte.gz", "t10k-labels-idx1-ubyte.gz",
+)  # fmt: skip
 SIDE: Final = 28
 """How many pixels an MNIST digit is high and wide."""
 
@@ -73,7 +77,7 @@ class Digits:
 def mnist() -> tuple[Digits, Digits]:
     """MNIST: the digits to learn from, and those to be tested on."""
     if folder() is None:
-        pictures, labels = openml.mnist("mnist/train-images-idx3-ubyte.gz")
+        pictures, labels = openml.mnist(", ".join(f"mnist/{name}" for name in MNIST))
         return Digits(pictures[:60_000], labels[:60_000]), Digits(
             pictures[60_000:], labels[60_000:]
         )

@@ -50,7 +50,7 @@ def image(
     if len(panels) < (3 if known else 2):
         raise InputError(f"image draws on {3 if known else 2} axes, not {len(panels)}")
     shown = _shown(e, level, sure, top)
-    _plain(panels[0], e.subject.pixels, "\n".join(wrap(short(e.title, 80), 36)))
+    _plain(panels[0], e.subject.pixels, "\n".join(wrap(short(e.title, 80), 40)))
     _heat(panels[1], e, shown, top, sure, level)
     if known:
         _doubt(panels[2], e, level)
@@ -102,11 +102,18 @@ def _colours(signed: bool) -> Any:
     return LinearSegmentedColormap.from_list("pushes", ends)
 
 
+def _quiet() -> Any:
+    from matplotlib.colors import LinearSegmentedColormap
+
+    return LinearSegmentedColormap.from_list("doubt", ("#FFFFFF", "#9A8FB0"))
+
+
 def _doubt(ax: Axes, e: Explanation, level: float) -> None:
     assert isinstance(e.subject, Picture)
     low, high = e.interval(level).T
     half: Array = (high - low) / 2
-    drawn = ax.imshow(half[e.subject.labels], cmap="viridis", vmin=0, interpolation="nearest")
+    # Quiet: mostly all segments are known about as well, and that is no news to shout.
+    drawn = ax.imshow(half[e.subject.labels], cmap=_quiet(), vmin=0, interpolation="nearest")
     _outlines(ax, e.subject.labels)
     ax.set_axis_off()
     ax.set_title(f"± half of the {per_cent(level)} interval", loc="left", fontsize="small")
