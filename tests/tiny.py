@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from onnx import TensorProto, helper
 
-from eagle.bench import data, openml
+from eagle.bench import cnn, data, openml
 
 ROWS = 200
 SIDE = 32
@@ -167,3 +167,18 @@ def network(path: Path, reverse: bool) -> None:
     made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)])
     made.ir_version = 8
     path.write_bytes(made.SerializeToString())
+
+
+def weights() -> cnn.Weights:
+    """A network of digits that has learnt nothing."""
+    rng = np.random.default_rng(0)
+    shapes = {"0": (16, 1, 3, 3), "3": (32, 16, 3, 3), "7": (128, 1568), "9": (10, 128)}
+    found = {f"{k}.weight": rng.normal(0, np.prod(s[1:]) ** -0.5, s) for k, s in shapes.items()}
+    found |= {f"{k}.bias": rng.normal(size=s[0]) for k, s in shapes.items()}
+    return {name: value.astype(np.float32) for name, value in found.items()}
+
+
+def network_of_digits(cache: Path) -> None:
+    """A network of digits in the cache, as if it had been trained elsewhere."""
+    cache.mkdir(exist_ok=True)
+    cnn.write(weights(), cache / cnn.file_name(data.mnist()[0]))

@@ -87,6 +87,8 @@ class Explainer:
                 raise InputError("views, names, categories, bounds and the like are for tables")
             shifted = isinstance(data, Images) and data.shift is not None
             self._parts, view = data, "continuous" if shifted else "binned"
+            thing = "picture" if isinstance(data, Images) else "text"
+            self._box = replace(self._box, asked=thing)
         elif isinstance(data, Background):
             if names is not None or categories or freeze or bounds or scales is not None:
                 raise InputError(

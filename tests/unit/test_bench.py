@@ -27,20 +27,6 @@ LEARNT = ("compas", "german", "adult", "magic", "spam", "moons", "cancer", "wine
 PICTURES = ("mnist", "photos", "photos_grey", "photos_resnet")
 
 
-def random_weights() -> cnn.Weights:
-    rng = np.random.default_rng(0)
-    shapes = {"0": (16, 1, 3, 3), "3": (32, 16, 3, 3), "7": (128, 1568), "9": (10, 128)}
-    found = {f"{k}.weight": rng.normal(0, np.prod(s[1:]) ** -0.5, s) for k, s in shapes.items()}
-    found |= {f"{k}.bias": rng.normal(size=s[0]) for k, s in shapes.items()}
-    return {name: value.astype(np.float32) for name, value in found.items()}
-
-
-def give_network(cache: Path) -> None:
-    """A network of digits in the cache, as if it had been trained elsewhere."""
-    cache.mkdir()
-    cnn.write(random_weights(), cache / cnn.file_name(data.mnist()[0]))
-
-
 # -- every problem ------------------------------------------------------------------------------
 
 
@@ -51,7 +37,7 @@ def test_all_are_listed() -> None:
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_a_problem_loads_and_is_explained(name: str, tiny_data: Path) -> None:
     if name == "mnist":
-        give_network(tiny_data)
+        tiny.network_of_digits(tiny_data)
     p = PROBLEMS[name]()
     assert p.name == name
     assert len(p.instances) == len(p.labels) > 0
@@ -244,7 +230,7 @@ def test_the_graph_computes_what_it_should(tmp_path: Path) -> None:
 
     from eagle.models.vision import Network
 
-    weights = random_weights()
+    weights = tiny.weights()
     cnn.write(weights, tmp_path / "net.onnx")
     picture = np.random.default_rng(1).random((28, 28)).astype(np.float32)
     x = picture[None]
@@ -265,7 +251,7 @@ def test_a_kept_network_needs_no_torch(tiny_data: Path, monkeypatch: pytest.Monk
         PROBLEMS["mnist"]()
     assert not list(tiny_data.iterdir())
     tiny_data.rmdir()
-    give_network(tiny_data)
+    tiny.network_of_digits(tiny_data)
     assert PROBLEMS["mnist"]().instances.shape == (50, 28, 28)
 
 
@@ -462,7 +448,7 @@ def test_no_openml(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def test_demos_of_real_things(tiny_data: Path) -> None:
-    give_network(tiny_data)
+    tiny.network_of_digits(tiny_data)
     says, digit = demos.DEMOS["mnist"]()
     assert says.endswith(":")
     assert digit.target in range(10)

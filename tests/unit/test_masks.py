@@ -546,3 +546,23 @@ def test_sentences() -> None:
 
     found = [text[a:b] for a, b in sentences(text)]
     assert found == ["Good film!", "Was it?", "Yes…", "(really)", "And so on"]
+
+
+@pytest.mark.parametrize(
+    ("data", "thing"),
+    [(Images(), np.random.default_rng(0).random((30, 30, 3))), (Texts(), "a b c")],
+)
+def test_logits_are_not_taken_for_quantities(data: Any, thing: Any) -> None:
+    """Several numbers that sum to something else would be explained as output 0 of a regression."""
+
+    def logits(X: Any) -> Any:
+        return np.linspace(-3, 4, 3 * len(X)).reshape(len(X), 3)
+
+    with pytest.raises(
+        eagle.ReplyError, match=r"3 numbers between -3 and 4 .* perhaps logits"
+    ) as e:
+        eagle.Explainer(logits, data).explain(thing)
+    assert e.value.answers.shape[1] == 3  # what was paid for is kept
+    with pytest.raises(eagle.ReplyError, match="if these are logits, return their softmax"):
+        eagle.Explainer(logits, data, task="classification").explain(thing)
+    assert eagle.Explainer(logits, data, task="regression").explain(thing).task == "regression"

@@ -138,7 +138,7 @@ def _bare(trial: Trial, problem: Problem, x: Any) -> Record:
 
 def budgets(rows: int) -> list[int]:
     """The lengths at which curves have a value."""
-    return [*range(STEP, rows + 1, STEP)]
+    return [*range(STEP, rows + 1, STEP)] or [rows]
 
 
 def _curves(e: Explanation, trial: Trial) -> Record:

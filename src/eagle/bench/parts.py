@@ -109,7 +109,7 @@ def spam() -> Problem:
     model = estimator("spam", line, train, known)
     spoken = [i for i, text in enumerate(test) if words(text)]
     return Problem(
-        "spam", "text", model, Texts(), [test[i] for i in spoken], [asked[i] for i in spoken],
+        "spam", "text", model, Texts(words), [test[i] for i in spoken], [asked[i] for i in spoken],
         len(train), None, float(model.score(test, asked)), task="classification",
         note="the paper names neither the data nor the model of its texts",
     )  # fmt: skip

@@ -21,7 +21,8 @@ class Box:
     """A model as a function, and how its answers are read.
 
     `task` and `outputs` are None until a reply has shown them; `margin` marks a classifier
-    that gives decision values, not probabilities; `calls_it` says what is called.
+    that gives decision values, not probabilities; `calls_it` says what is called, and `asked` what
+    it is asked about, if that is no table.
     """
 
     function: Model | None
@@ -29,6 +30,7 @@ class Box:
     task: Task | None = None
     outputs: tuple[Any, ...] | None = None
     margin: bool = False
+    asked: str | None = None
 
     def ask(self, inputs: Any, rows: int) -> Array:
         """Checked answers to a table of `rows` rows, shape (rows, outputs)."""
@@ -65,11 +67,20 @@ class Box:
         """Task and output names, as the answers about one instance show them.
 
         Rows of two or more numbers that sum to 1 are read as probabilities. Each instance is
-        judged by its own answers, so that neither company nor history can decide.
+        judged by its own answers, so that neither company nor history can decide. Of pictures and
+        texts, several numbers that do not sum to 1 are most likely logits, and refused.
         """
         task = self.task
         if task is None:
             sums = answers.shape[1] > 1 and reply.are_probabilities(answers)
+            if self.asked is not None and answers.shape[1] > 1 and not sums:
+                raise ReplyError(
+                    f"the model answered each {self.asked} with {answers.shape[1]} numbers between "
+                    f"{answers.min():.3g} and {answers.max():.3g} that are no probabilities, "
+                    "perhaps logits: return their softmax, or say task='regression' if they are "
+                    "quantities to be explained as they are",
+                    answers=answers,
+                )
             task = "classification" if sums else "regression"
         if self.outputs is not None:
             return task, self.outputs

@@ -106,9 +106,13 @@ def probabilities(answers: Array, classes: int | None) -> Array:
         answers = np.concatenate([1 - answers, answers], axis=1)
     if not are_probabilities(answers):
         row = int(np.argmax(np.abs(answers.sum(axis=1) - 1)))
+        logits = answers.shape[1] > 1 and (answers.min() < 0 or answers.max() > 1)
+        hint = "; if these are logits, return their softmax" if logits else ""
+        shown = ", ".join(f"{v:.4g}" for v in answers[row][:5])
+        more = ", …" if answers.shape[1] > 5 else ""
         raise ReplyError(
-            f"the model's reply is not probabilities: row {row} is {answers[row].tolist()}. "
-            "They must lie between 0 and 1 and sum to 1; to explain raw outputs, give a function "
-            "of the table that returns them, and task='regression'"
+            f"the model's reply is not probabilities: row {row} is [{shown}{more}]. They must lie "
+            f"between 0 and 1 and sum to 1{hint}; to explain raw outputs, give a function "
+            "that returns them, and task='regression'"
         )
     return answers

@@ -45,7 +45,7 @@ def convergence(found: Found) -> Page:
     for problem in found.problems():
         for method in found.methods(problem):
             curve = found.curves(problem, method, "d_efficiency")
-            if curve is None:
+            if curve is None or len(curve[0]) < 2:
                 continue
             at, heights = curve
             ends, areas = mean(list(heights[:, -1])), mean(list(area(heights, at)))

@@ -1,0 +1,217 @@
+"""The evaluation, end to end, on tiny data in the formats of the real."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tiny
+from eagle.bench.experiment import Experiment, experiment, experiments
+from eagle.bench.measure import load
+from eagle.bench.report.write import PAGES
+from eagle.bench.run import run
+from eagle.bench.store import Store
+from eagle.bench.trial import Record, Trial
+from eagle.cli import main
+from eagle.types import InputError
+
+FOLDER = Path(__file__).parents[2] / "experiments"
+PLAIN = Experiment("plain", "Need no files", ("linear", "moons"), ("LIME", "EAGLE"), 2, 2,
+                   budgets=(30,), references=60, keep=("curves", "ranks"))  # fmt: skip
+MINE = "title = 't'\nproblems = {}\nmethods = {}\ninstances = {}\nruns = 1\n[profiles.quick]"
+
+
+@pytest.fixture
+def tiny_network(tiny_data: Path) -> Path:
+    """The tiny data, with a network that is trained already."""
+    load.cache_clear()
+    tiny.network_of_digits(tiny_data)
+    return tiny_data
+
+
+def timeless(records: list[Record]) -> list[Record]:
+    """Records without their seconds."""
+    return [{k: v for k, v in r.items() if "seconds" not in k} for r in records]
+
+
+def same(a: list[Record], b: list[Record]) -> bool:
+    """Equal, NaN to NaN; what is packed has single precision, as what is written has."""
+    return json.dumps(timeless(a), sort_keys=True) == json.dumps(timeless(b), sort_keys=True)
+
+
+def test_everything_in_the_smallest_sizes(
+    tiny_network: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Run, run again, report: each page says who wins, beside the paper, and how it was made."""
+    options = ["--profile", "smoke", "--experiments", str(FOLDER), "--records", str(tmp_path / "r")]
+    assert main(["bench", "run", "--jobs", "2", "--quiet", *options]) == 0
+    ran = capsys.readouterr().out
+    assert "failed" not in ran
+    assert main(["bench", "run", "--quiet", *options]) == 0
+    again = capsys.readouterr().out
+    assert len(re.findall(r"^\S+: 0 trials done", again, re.M)) == len(PAGES)
+    assert main(["bench", "report", *options, "--out", str(tmp_path / "o")]) == 0
+    for name in PAGES:
+        page = (tmp_path / "o" / f"{name}.md").read_text(encoding="utf-8")
+        assert "Verdict: " in page
+        assert f"eagle bench run {name} --profile smoke" in page
+        drawn = re.findall(r"\((.*png)\)", page)
+        assert all((tmp_path / "o" / file).stat().st_size > 3000 for file in drawn)
+        assert "nan" not in page
+    readings = (tmp_path / "o" / "readings.md").read_text("utf-8")
+    assert len(re.findall(r"^\| A\d+ ", readings, re.M)) == 27
+    check_stability(Store(tmp_path / "r"), (tmp_path / "o" / "table1.md").read_text("utf-8"))
+    assert main(["bench", "list", *options]) == 0
+    said = capsys.readouterr().out
+    assert all(re.search(rf"^{name} +[1-9]", said, re.M) for name in PAGES)
+
+
+def check_stability(store: Store, page: str) -> None:
+    """A number of table 1 by a second road: from the raw records, pair by pair."""
+    planned = experiment(FOLDER / "table1.toml", "smoke")
+    runs = [
+        r for r in store.read()
+        if planned.owns(r) and (r["problem"], r["method"], r["budget"]) == ("german", "LIME", 60)
+    ]  # fmt: skip
+    tops = [set(np.argsort(-np.abs(r["scores"]), kind="stable")[:5].tolist()) for r in runs]
+    mean = np.mean([len(a & b) / len(a | b) for a, b in combinations(tops, 2)])
+    section = page.split("## German")[1]
+    found = re.search(r"\| LIME \| 0\.645 \| \**([0-9.]+)", section)
+    assert found is not None
+    assert float(found[1]) == pytest.approx(mean, abs=5e-4)
+
+
+def test_records_do_not_depend_on_how_many_processes_make_them(tmp_path: Path) -> None:
+    trials = list(PLAIN.trials())
+    one, two = Store(tmp_path / "one"), Store(tmp_path / "two")
+    assert run(trials, one, 1, silent=True).done == len(trials)
+    assert run(trials, two, 2, silent=True).done == len(trials)
+    assert same(one.read(), two.read())
+    before = one.read()
+    one.pack()
+    assert same(one.read(), before)
+    assert one.keys() == {t.key for t in trials}
+    assert run(trials, one, 1, silent=True).done == 0
+
+
+def test_a_killed_run_goes_on_where_it_was(tmp_path: Path) -> None:
+    """kill -9 in the middle: what was written stays, and nothing is done twice."""
+    (tmp_path / "e").mkdir()
+    (tmp_path / "e" / "table1.toml").write_text(
+        'title = "t"\nproblems = ["linear", "moons"]\nmethods = ["LIME", "EAGLE", "BayesLIME"]\n'
+        "[profiles.quick]\ninstances = 6\nruns = 3\nbudgets = [200]\n"
+    )
+    command = [sys.executable, "-m", "eagle.cli", "bench", "run", "--quiet", "--jobs", "2",
+               "--experiments", str(tmp_path / "e"), "--records", str(tmp_path / "r")]  # fmt: skip
+    running = subprocess.Popen(command, start_new_session=True, stdout=subprocess.DEVNULL)
+    store = Store(tmp_path / "r")
+    deadline = time.monotonic() + 120
+    while running.poll() is None and time.monotonic() < deadline and _count(tmp_path / "r") < 3:
+        time.sleep(0.02)
+    os.killpg(running.pid, signal.SIGKILL)
+    running.wait()
+    before = store.read()
+    trials = list(experiment(tmp_path / "e" / "table1.toml").trials())
+    assert 3 <= len(before) < len(trials)
+    outcome = run(trials, store, 1, silent=True)
+    assert (outcome.before, outcome.done) == (len(before), len(trials) - len(before))
+    after = {r["key"]: r for r in store.read()}
+    assert all(after[r["key"]] == r for r in before)  # to the second, so not done again
+    fresh = Store(tmp_path / "fresh")
+    run(trials, fresh, 1, silent=True)
+    assert same(store.read(), fresh.read())
+
+
+def _count(folder: Path) -> int:
+    if not (folder / "journal.sqlite").exists():
+        return 0
+    try:
+        with sqlite3.connect(folder / "journal.sqlite", timeout=5) as journal:
+            return int(journal.execute("SELECT count(*) FROM records").fetchone()[0])
+    except sqlite3.OperationalError:  # the table is not there yet
+        return 0
+
+
+def test_no_two_trials_share_chance() -> None:
+    trials = list(PLAIN.trials())
+    assert len({t.seed for t in trials}) == len({t.key for t in trials}) == len(trials)
+    assert Trial("a", 0, "LIME", 5, keep=("names",)).seed == Trial("a", 0, "LIME", 5).seed
+    assert Trial("a", 0, "LIME", 5, keep=("names",)).key != Trial("a", 0, "LIME", 5).key
+
+
+def test_an_experiment_owns_its_records_and_no_others() -> None:
+    trials = list(PLAIN.trials())
+    records = [_named(t) for t in trials]
+    assert all(PLAIN.owns(r) for r in records)
+    assert not any(PLAIN.owns(r | {"instance": 2}) for r in records)
+    assert not any(PLAIN.owns(r | {"problem": "wine"}) for r in records)
+    assert not any(PLAIN.owns(r | {"budget": 31}) for r in records)
+    assert not any(PLAIN.owns(r | {"alone": True}) for r in records if r["keep"])
+
+
+def _named(trial: Trial) -> dict[str, Any]:
+    return {
+        "problem": trial.problem, "method": trial.method, "budget": trial.budget,
+        "instance": trial.instance, "run": trial.run, "keep": " ".join(trial.keep),
+        "options": json.dumps(dict(trial.options)), "alone": trial.alone,
+    }  # fmt: skip
+
+
+def test_a_trial_that_fails_stops_no_other(tmp_path: Path) -> None:
+    trials = [Trial("linear", 0, "LIME", 30), Trial("linear", 0, "LIME", 30, options=(("x", 1),)),
+              Trial("linear", 0, "EAGLE", 30)]  # fmt: skip
+    outcome = run(trials, Store(tmp_path), 1, silent=True)
+    assert outcome.done == 2
+    assert list(outcome.failed.values()) == ["no method knows the option 'x'"]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("title = [", "is not an experiment"),
+        ('title = "t"\n[profiles.paper]', "has no profile 'quick'"),
+        ('title = "t"\nprolbems = []\n[profiles.quick]', "'prolbems' says nothing"),
+        ('title = "t"\n[profiles.quick]', "is not whole"),
+        (MINE.format(["mars"], [], 1), "there is no problem 'mars'"),
+        (MINE.format([], ["SLIME"], 1), "there is no method 'SLIME'"),
+        (MINE.format([], [], 0), "instances must be a whole number from 1"),
+    ],
+)  # fmt: skip
+def test_a_file_that_is_no_experiment_is_refused(tmp_path: Path, text: str, sentence: str) -> None:
+    path = tmp_path / "x.toml"
+    path.write_text(text)
+    with pytest.raises(InputError, match=sentence):
+        experiment(path)
+
+
+def test_what_is_not_there_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(InputError, match="there are no experiments in"):
+        experiments(tmp_path)
+    (tmp_path / "journal.sqlite").write_text("not a journal, but long enough to be looked at" * 9)
+    with pytest.raises(InputError, match="is no journal of records"):
+        Store(tmp_path).read()
+    where = ["--experiments", str(FOLDER), "--records", str(tmp_path / "none")]
+    assert main(["bench", "report", *where]) == 2
+    assert "no records of the profile 'quick' yet" in capsys.readouterr().err
+    assert main(["bench", "run", "tabel1", *where]) == 2
+    said = capsys.readouterr().err
+    assert "there is no experiment 'tabel1': there are attributions, bounds" in said
+
+
+def test_every_experiment_has_a_page_and_every_profile() -> None:
+    assert set(experiments(FOLDER)) == set(PAGES)
+    for path in experiments(FOLDER).values():
+        for profile in ("smoke", "quick", "paper"):
+            assert experiment(path, profile).title
