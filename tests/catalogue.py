@@ -28,6 +28,7 @@ QUICK = Unravel(pool=50, most=8)
 METHODS: dict[str, Method] = {
     "eagle": methods.EAGLE,
     "eagle paper": methods.EAGLE_PAPER,
+    "eagle balanced": methods.EAGLE_BALANCED,
     "greedy by variance": replace(methods.EAGLE, name="variance", design=Greedy(variance_only)),
     "lime": methods.LIME,
     "lime, highest weights": methods.lime(select.Highest(3)),

@@ -14,6 +14,7 @@ from eagle.design.coalitions import Coalitions
 from eagle.design.focus import IDENTITY, Focus, ToGo
 from eagle.design.greedy import Greedy
 from eagle.design.iid import Independent
+from eagle.design.sobol import Sobol
 from eagle.design.tilted import Gauss, Laplace, Tilted, Uniform
 from eagle.design.unravel import Acquisition, Unravel, fur
 from eagle.explain import Method
@@ -45,6 +46,13 @@ EAGLE_PAPER: Final = Method(
     "EAGLE (paper)", Greedy(prior=PAPER, frozen=True), Exponential(), BayesLinear(PAPER), COSINE
 )
 """Algorithm 1 as printed. More stable and, by the shrunk intercept, less right: see README."""
+
+EAGLE_BALANCED: Final = Method("EAGLE (balanced)", Sobol(), Exponential(), BayesLinear(), COSINE)
+"""Balanced rows in place of informative ones: it converges to what LIME does, soonest of all.
+
+Scrambled Sobol' points of the law that has the kernel in it; a free intercept and λ = 1 as in
+`EAGLE`, each row weighing π̄, so that λ shrinks as it would under the kernel.
+"""
 
 LIME: Final = Method("LIME", Independent(), Exponential(), Ridge(), COSINE)
 """Independent rows, a weighted ridge of 1, all features kept; see `lime` to keep some.

@@ -106,7 +106,7 @@ class Tilted:
 
     def _points(self, space: Space, kernel: Kernel, uniform: Array) -> Points:
         if space.counts is not None:
-            points = _masks(_tilted_counts(space, kernel), uniform)
+            points = _masks(tilted_counts(space, kernel), uniform)
         else:
             points = at(self.law.tilt(space, kernel), uniform)
         points[0] = space.origin
@@ -114,13 +114,15 @@ class Tilted:
 
     def weight(self, space: Space, kernel: Kernel, features: Array) -> Array:
         """The same for every row, shape (n,)."""
-        if not self.mass:
-            return np.ones(len(features))
-        if space.counts is not None:
-            mean = float(_tilted_counts(space, kernel).sum())
-        else:
-            mean = float(np.prod(self.law.tilt(space, kernel).mean(axis=0)))
+        mean = mean_weight(space, kernel, self.law) if self.mass else 1.0
         return np.full(len(features), mean)
+
+
+def mean_weight(space: Space, kernel: Kernel, law: Tilt) -> float:
+    """π̄: what the kernel gives a row of the space's own law on average."""
+    if space.counts is not None:
+        return float(tilted_counts(space, kernel).sum())
+    return float(np.prod(law.tilt(space, kernel).mean(axis=0)))
 
 
 def uniforms(space: Space, n: int, rng: np.random.Generator) -> Array:
@@ -160,7 +162,7 @@ def _offsets(space: Space, sigma: float, law: Callable[[Array], Array]) -> Array
     return out
 
 
-def _tilted_counts(space: Space, kernel: Kernel) -> Array:
+def tilted_counts(space: Space, kernel: Kernel) -> Array:
     """How probable k kept parts are, times their weight, shape (d + 1,)."""
     assert space.counts is not None
     d = len(space.origin)

@@ -1,0 +1,123 @@
+"""Balanced rows: points that fill the law evenly, so that what chance would add cancels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eagle.design.coalitions import movable
+from eagle.design.tilted import Absorbed, Tilt, at, mean_weight, tilted_counts
+from eagle.types import Array, InputError, Kernel, Need, Points, Space
+
+BITS: Final = 30
+"""Binary digits of a coordinate: a law has 1,024 steps, so these are many."""
+
+MOST: Final = 21_201
+"""So many directions are known."""
+
+
+@final
+@dataclass(frozen=True)
+class Sobol:
+    """The instance, then scrambled Sobol' points of the law that has the kernel in it.
+
+    Each row alone obeys that law exactly; together they fill it more evenly than chance would: of
+    any feature's first 2ᵏ rows one falls in each 2ᵏ-th of its law, and pairs are nearly as even.
+    With `mass` every row weighs π̄, what the kernel would have given on average, so that a prior
+    means the same as under the kernel; without, 1.
+    """
+
+    law: Tilt = field(default_factory=Absorbed)
+    mass: bool = True
+
+    @property
+    def needs(self) -> frozenset[Need]:
+        return getattr(self.law, "needs", frozenset())
+
+    def plan(
+        self, spaces: Sequence[Space], kernel: Kernel, budget: int, rng: np.random.Generator
+    ) -> list[Points]:
+        """For each space its points, shape (budget, d). All spaces share the uniforms."""
+        if not spaces:
+            return []
+        d = len(spaces[0].origin)
+        key = raw(rng, d)
+        uniform = scrambled(budget - 1, d, rng)
+        return [self._points(space, kernel, key, uniform) for space in spaces]
+
+    def _points(
+        self, space: Space, kernel: Kernel, key: NDArray[np.uint64], uniform: Array
+    ) -> Points:
+        # The first directions are the most even, so those features have them that can change;
+        # among these chance decides, and no feature is favoured by its place.
+        order = np.lexsort((key, ~movable(space)))
+        points = np.empty_like(uniform)
+        if space.counts is not None:
+            points[:, order] = masks(tilted_counts(space, kernel), uniform)
+        else:
+            tilt = self.law.tilt(space, kernel)
+            points[:, order] = at(tilt[:, order], np.insert(uniform, 0, 0.0, axis=1))
+        return np.concatenate([space.origin[None], points.astype(space.origin.dtype)])
+
+    def weight(self, space: Space, kernel: Kernel, features: Array) -> Array:
+        """The same for every row, shape (n,)."""
+        mean = mean_weight(space, kernel, self.law) if self.mass else 1.0
+        return np.full(len(features), mean)
+
+
+def scrambled(n: int, d: int, rng: np.random.Generator) -> Array:
+    """The first n points of a randomly scrambled Sobol' sequence in (0, 1), shape (n, d).
+
+    Every digit becomes itself plus a random sum of those before it plus a random digit (Matoušek):
+    each point is uniform, and any box of halves that held its share of points still does.
+    """
+    from scipy.stats import qmc
+
+    if d > MOST:
+        raise InputError(f"balanced rows are known for up to {MOST:,} features, not {d:,}")
+    # Scipy would scramble, too, but from a stream that numpy may change.
+    mixing, shift = raw(rng, BITS * d).reshape(BITS, d), raw(rng, d) >> np.uint64(64 - BITS)
+    if n < 1 or d < 1:
+        return np.empty((max(n, 0), d))
+    plain = qmc.Sobol(d, scramble=False, bits=BITS).random_base2((n - 1).bit_length())[:n]
+    digits = (plain * 2.0**BITS).astype(np.uint64)
+    out = np.repeat(shift[None], n, axis=0)
+    for place, mix in enumerate(mixing):
+        low = np.uint64(BITS - 1 - place)
+        # The digit at this place and, by chance, each one before it.
+        summed = digits & (((mix >> np.uint64(64 - BITS) >> low) | np.uint64(1)) << low)
+        out ^= (np.bitwise_count(summed) & np.uint8(1)).astype(np.uint64) << low
+    return np.asarray((out.astype(np.float64) + 0.5) * 2.0**-BITS)
+
+
+def masks(chances: Array, uniform: Array) -> Array:
+    """Masks whose number of kept parts follows the chances, and which parts these are, none.
+
+    Part by part: each is kept if its uniform is below the probability of that, given how many of
+    those before it are kept. So a mask is a monotone function of its uniforms, and as even.
+    """
+    from scipy.special import gammaln
+
+    n, d = uniform.shape
+    k = np.arange(d + 1)
+    with np.errstate(divide="ignore"):  # what is impossible has a logarithm of minus infinity
+        ends = np.log(chances) - gammaln(d + 1) + gammaln(k + 1) + gammaln(d - k + 1)
+    ways = [ends]  # how probable all masks are together that keep k of the first parts
+    for _ in range(d):
+        ways.append(np.logaddexp(ways[-1][:-1], ways[-1][1:]))
+    off, kept = np.empty((n, d)), np.zeros(n, dtype=np.intp)
+    for j in range(d):
+        before, after = ways[d - j], ways[d - j - 1]
+        keep = uniform[:, j] < np.exp(after[kept + 1] - before[kept])
+        off[:, j] = ~keep
+        kept += keep
+    return off
+
+
+def raw(rng: np.random.Generator, n: int) -> NDArray[np.uint64]:
+    """Raw output: the part of numpy's generators that is promised never to change."""
+    return np.asarray(rng.bit_generator.random_raw(n), dtype=np.uint64)

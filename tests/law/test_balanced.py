@@ -1,0 +1,168 @@
+"""Laws of balanced designs, over random seeds and sizes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import comb
+
+from eagle.design.sobol import MOST, Sobol, masks, scrambled
+from eagle.design.tilted import Absorbed, Gauss, at, mean_weight
+from eagle.kernel import Exponential, Unit, cosine
+from eagle.space.background import STEPS, Background
+from eagle.space.mask import EvenSizes, Fair, MaskSpace, OffsetSpace
+from eagle.space.tabular import Table, TableSpace
+from eagle.types import InputError, Points
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+def rng(seed: int) -> np.random.Generator:
+    return np.random.Generator(np.random.PCG64(seed))
+
+
+def table(shares: list[int], binned: bool = True, row: Any = None) -> TableSpace:
+    """Columns of two levels; so many of 32 rows have the row's own, and numbers after them."""
+    levels = np.array([[i < k for i in range(32)] for k in shares], dtype=float).T
+    data = np.column_stack([levels, np.arange(32.0), np.arange(32.0) ** 2])
+    background = Background.of(data, categories=list(range(len(shares))))
+    own = np.ones(len(shares) + 2) if row is None else np.asarray(row, dtype=float)
+    return Table(background, background.adopt(own[None]), binned).space(0)
+
+
+def plan(space: Any, n: int, seed: int, kernel: Any = None) -> Points:
+    return Sobol().plan([space], kernel or Exponential(), n, rng(seed))[0]
+
+
+SPACES: dict[str, tuple[Any, Any]] = {
+    "binned": (table([3, 20, 32, 16]), Exponential()),
+    "continuous": (table([3, 20, 32, 16], binned=False), Exponential(0.5)),
+    "offsets": (OffsetSpace(7), Exponential()),
+    "fair masks": (MaskSpace(9, Fair()), Exponential(0.25, distance=cosine)),
+    "masks of even sizes": (MaskSpace(9, EvenSizes()), Exponential(0.25, distance=cosine)),
+}
+
+
+@given(seeds, st.integers(1, 200), st.integers(1, 200), st.sampled_from(sorted(SPACES)))
+def test_nested_the_instance_first_and_all_by_the_seed(
+    seed: int, n: int, more: int, name: str
+) -> None:
+    space, kernel = SPACES[name]
+    long = plan(space, n + more, seed, kernel)
+    assert long.shape == (n + more, len(space.origin))
+    assert long.dtype == space.origin.dtype
+    assert np.array_equal(long[0], space.origin)
+    assert np.array_equal(plan(space, n, seed, kernel), long[:n])
+    if n > 20:
+        assert not np.array_equal(plan(space, n, seed + 1, kernel), long[:n])
+
+
+@given(seeds, st.integers(0, 10), st.integers(1, 12))
+def test_every_coordinate_has_one_point_in_every_part_of_its_law(
+    seed: int, log: int, d: int
+) -> None:
+    n = 2**log
+    u = scrambled(n, d, rng(seed))
+    assert (np.sort(np.floor(u * n), axis=0) == np.arange(n)[:, None]).all()
+
+
+@given(seeds, st.integers(2, 10), st.sampled_from(["binned", "continuous", "offsets"]))
+def test_marginals_of_the_tilted_law_are_met_within_one_row(seed: int, log: int, name: str) -> None:
+    (space, kernel), n = SPACES[name], 2**log
+    tilt = Absorbed().tilt(space, kernel)
+    law = np.cumsum(tilt, axis=0) / tilt.sum(axis=0)
+    points = plan(space, n + 1, seed, kernel)[1:]
+    for j, exact in enumerate(law.T):
+        found = np.searchsorted(np.sort(points[:, j]), np.arange(STEPS), side="right") / n
+        assert np.abs(found - exact).max() <= 1 / n + 1e-6
+
+
+@given(seeds, st.integers(1, 6))
+def test_any_rows_of_a_pair_of_directions_are_uniform(seed: int, log: int) -> None:
+    # The first two directions are a net: every box of area 1/n has its point.
+    n = 2**log
+    u = scrambled(n, 2, rng(seed))
+    for a in range(log + 1):
+        cells = np.floor(u[:, 0] * 2**a) * 2 ** (log - a) + np.floor(u[:, 1] * 2 ** (log - a))
+        assert len(set(cells.tolist())) == n
+
+
+@pytest.mark.parametrize("name", ["fair masks", "masks of even sizes"])
+def test_masks_obey_their_law(name: str) -> None:
+    space, d = SPACES[name][0], 9
+    chances = np.asarray(space.counts) * np.linspace(0.2, 1, d + 1)
+    chances /= chances.sum()
+    off = np.concatenate([masks(chances, scrambled(2**13, d, rng(i))) for i in range(16)])
+    kept = (d - off.sum(axis=1)).astype(int)
+    assert np.allclose(np.bincount(kept, minlength=d + 1) / len(off), chances, atol=2e-3)
+    # Which parts are kept, none decides: all masks of a size are as frequent.
+    number = (off @ 2 ** np.arange(d)).astype(int)
+    each = (chances / comb(d, np.arange(d + 1)))[[d - i.bit_count() for i in range(2**d)]]
+    assert np.abs(np.bincount(number, minlength=2**d) / len(off) - each).max() < 1e-3
+
+
+@given(seeds, st.permutations(range(6)))
+@settings(max_examples=25)
+def test_features_in_another_order_have_the_same_points_in_that_order(
+    seed: int, order: list[int]
+) -> None:
+    space = table([3, 20, 32, 16])
+    kept, where = space.table.kept[0], np.array(order)
+    tilt, key = Absorbed().tilt(space, Exponential()), rng(seed).random(6)
+    uniform = np.insert(scrambled(50, 6, rng(seed)), 0, 0.0, axis=1)
+    moves = kept < STEPS
+
+    def points(of: Any) -> Any:
+        out = np.empty((50, 6))
+        first = np.lexsort((key[of], ~moves[of]))
+        out[:, first] = at(tilt[:, of][:, first], uniform)
+        return out
+
+    assert np.array_equal(points(where), points(np.arange(6))[:, where])
+
+
+@given(seeds)
+def test_what_cannot_change_leaves_the_best_directions_to_the_others(seed: int) -> None:
+    """Beside a column that never leaves its bin the others are asked as if it were not there."""
+    n, kernel = 64, Unit()
+    points = plan(table([32, 16, 16, 32, 16]), n + 1, seed, kernel)[1:]
+    plain = scrambled(n, 7, _after(seed, 7))
+    moved = {tuple(np.floor(column * STEPS)) for column in plain[:, :5].T}
+    assert {tuple(column.astype(float)) for column in points[:, [1, 2, 4, 5, 6]].T} == moved
+
+
+def _after(seed: int, d: int) -> np.random.Generator:
+    """The generator once it has said which feature has which direction."""
+    generator = rng(seed)
+    generator.bit_generator.random_raw(d)
+    return generator
+
+
+def test_rows_weigh_as_the_kernel_would_on_average() -> None:
+    for space, kernel in SPACES.values():
+        drawn = space.features(space.draw(100_000, rng(0)))
+        mean = kernel(drawn, space.features(space.origin[None])[0]).mean()
+        weight = Sobol().weight(space, kernel, drawn[:3])
+        assert np.allclose(weight, mean, rtol=0.02)
+        assert np.allclose(weight, mean_weight(space, kernel, Absorbed()))
+        assert np.array_equal(Sobol(mass=False).weight(space, kernel, drawn[:3]), np.ones(3))
+
+
+def test_company_does_not_matter_and_nobody_may_come() -> None:
+    one, two = table([3, 20, 32, 16]), table([30, 2, 16, 16])
+    both = Sobol().plan([one, two], Exponential(), 40, rng(3))
+    assert np.array_equal(both[0], plan(one, 40, 3))
+    assert np.array_equal(both[1], plan(two, 40, 3))
+    assert Sobol().plan([], Exponential(), 40, rng(3)) == []
+
+
+def test_what_is_refused() -> None:
+    assert Sobol(Gauss(0.5)).needs == Gauss.needs
+    with pytest.raises(InputError, match="21,201"):
+        scrambled(4, MOST + 1, rng(0))
+    with pytest.raises(InputError, match="absorbed"):
+        plan(table([3]), 5, 0, Exponential(distance=cosine))
