@@ -112,4 +112,5 @@ CONTESTANTS: Final[dict[str, Contestant]] = {
     "UnRAvEL": Contestant(methods.UNRAVEL, endless=False),
     "EAGLE (paper)": Contestant(methods.EAGLE_PAPER),
     "EAGLE": Contestant(methods.EAGLE),
+    "EAGLE (balanced)": Contestant(methods.EAGLE_BALANCED),
 }  # fmt: skip

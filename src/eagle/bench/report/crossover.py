@@ -13,7 +13,7 @@ from eagle.metrics.sampling import crossover as first_reached
 from eagle.types import Array
 
 RIVAL = "BayesLIME"
-OURS = ("EAGLE (paper)", "EAGLE")
+OURS = ("EAGLE (paper)", "EAGLE", "EAGLE (balanced)")
 
 
 def crossover(found: Found) -> Page:
