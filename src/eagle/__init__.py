@@ -6,7 +6,7 @@ explanation = explainer.explain(x)
 
 from typing import Any
 
-from eagle import methods, theory
+from eagle import methods, theory, until
 from eagle.comparison import Comparison, compare
 from eagle.explain import Method
 from eagle.explainer import Explainer
@@ -36,6 +36,7 @@ __all__ = [
     "methods",
     "plot",
     "theory",
+    "until",
 ]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import Any, final
 
@@ -26,6 +26,7 @@ from eagle.types import (
     Seen,
     Space,
 )
+from eagle.until import Look, Rule, looks
 
 
 @final
@@ -94,6 +95,7 @@ class Asked:
     calls: int
     model_seconds: float
     own_seconds: float
+    stopped: str = ""
 
 
 @final
@@ -230,29 +232,41 @@ def _by_size(spaces: Iterable[Space]) -> list[list[Space]]:
 Aim = Callable[[Array], Array]
 """Answers, shape (n, outputs), to the numbers to be explained, shape (n,)."""
 
+Watch = Callable[[Look, float], None]
+"""Told at every look what is known, and about how many rows it will take in all."""
+
 Query = Callable[[Any, int], Array]
 """Inputs and how many there are, to checked answers, shape (n, outputs)."""
 
 
+Told = tuple[Prepared, Array, int, str]
+"""What was planned, the answers, the calls, and why no more was asked."""
+
+
 def ask(
-    planner: Planner, instances: Instances, query: Query, batch_rows: int, aim: Aim
-) -> Iterator[Asked]:
+    planner: Planner, instances: Instances, query: Query, batch_rows: int, aim: Aim,
+    until: Rule | None = None, watch: Watch | None = None,
+) -> Iterator[Asked]:  # fmt: skip
     """Explain instances together: what they ask is stacked, so the model sees full batches.
 
     No call has more rows than `batch_rows`: a plan that is longer is asked in parts. `aim` tells
-    an adaptive design which number of each answer is to be explained.
+    an adaptive design which number of each answer is to be explained. With `until`, a plan is
+    asked in growing parts until the rule is met; `watch` is told of every look.
     """
     size = max(1, batch_rows // max(planner.budget, 1))
     for start in range(0, len(instances), size):
         rows = range(start, min(start + size, len(instances)))
         began = time.perf_counter()
         model = _Model(instances, query, batch_rows)
-        asked = _planned if planner.method.planned else _adaptive
-        found = asked(planner, rows, model, aim)
+        if until is not None:
+            found = _until(planner, rows, model, aim, until, watch)
+        else:
+            asked = _planned if planner.method.planned else _adaptive
+            found = asked(planner, rows, model, aim)
         own = time.perf_counter() - began - model.seconds
-        for i, (prepared, answers, calls) in zip(rows, found, strict=True):
+        for i, (prepared, answers, calls, why) in zip(rows, found, strict=True):
             share = len(rows)
-            yield Asked(i, prepared, answers, calls, model.seconds / share, own / share)
+            yield Asked(i, prepared, answers, calls, model.seconds / share, own / share, why)
 
 
 @final
@@ -282,17 +296,69 @@ class _Model:
         return np.split(np.concatenate(answers), np.cumsum([len(p) for p in points])[:-1])
 
 
-def _planned(
-    planner: Planner, rows: Sequence[int], model: _Model, aim: Aim
-) -> list[tuple[Prepared, Array, int]]:
+def _planned(planner: Planner, rows: Sequence[int], model: _Model, aim: Aim) -> list[Told]:
     prepared = planner.prepare([model.instances.space(i) for i in rows])
     answers = model.ask(rows, [p.points for p in prepared])
-    return [(p, a, model.calls) for p, a in zip(prepared, answers, strict=True)]
+    return [(p, a, model.calls, "") for p, a in zip(prepared, answers, strict=True)]
 
 
-def _adaptive(
-    planner: Planner, rows: Sequence[int], model: _Model, aim: Aim
-) -> list[tuple[Prepared, Array, int]]:
+def _until(
+    planner: Planner, rows: Sequence[int], model: _Model, aim: Aim, rule: Rule,
+    watch: Watch | None,
+) -> list[Told]:  # fmt: skip
+    """Plans are nested, so each look has the rows of a longer one, and asks what is new in it.
+
+    Each instance looks at its own pace, as it would alone; what all want goes into one call.
+    """
+    spaces = {i: model.instances.space(i) for i in rows}
+    most = int(min(planner.budget, rule.most))
+    lengths = {i: looks(len(space.origin), most) for i, space in spaces.items()}
+    found: dict[int, Told] = {}
+    known: dict[int, Array] = {}
+    calls: dict[int, int] = {}
+    for turn in range(max(map(len, lengths.values()))):
+        active = [i for i in rows if i not in found]
+        if not active:
+            break
+        prepared = {
+            i: replace(planner, budget=lengths[i][turn]).prepare([spaces[i]])[0] for i in active
+        }
+        if not turn:
+            _refuse_unsure(planner.method, prepared[active[0]])
+        fresh = {i: prepared[i].points[len(known.get(i, ())) :] for i in active}
+        fresh = {i: points for i, points in fresh.items() if len(points)}  # a space has an end
+        replies = model.ask(list(fresh), list(fresh.values())) if fresh else []
+        for i, reply in zip(fresh, replies, strict=True):
+            known[i] = np.concatenate([known[i], reply]) if turn else reply
+            calls[i] = calls.get(i, 0) + 1
+        for i in active:
+            fitted = prepared[i].fitter.fit(aim(known[i]))
+            assert fitted.posterior is not None
+            rows_asked = len(known[i])
+            look = Look(
+                fitted.posterior, rows_asked, calls[i], model.seconds / len(rows), len(lengths[i])
+            )
+            why = rule.met(look)
+            if watch is not None:
+                watch(look, rule.rows(look))
+            if why is None and turn + 1 == len(lengths[i]):
+                why = f"all {rows_asked} rows were asked, and still it was not sure enough"
+            if why is not None:
+                found[i] = prepared[i], known[i], calls[i], why
+    return [found[i] for i in rows]
+
+
+def _refuse_unsure(method: Method, prepared: Prepared) -> None:
+    """Before anything is asked: who never knows how sure it is cannot stop when sure."""
+    silent = prepared.fitter.fit(np.zeros(len(prepared.points)))
+    if silent.posterior is None:
+        raise InputError(
+            f"{method.name} gives scores without intervals, so it is never sure: "
+            "eagle.methods.Bootstrapped(method) gives any planned method intervals"
+        )
+
+
+def _adaptive(planner: Planner, rows: Sequence[int], model: _Model, aim: Aim) -> list[Told]:
     """In rounds: what all instances ask next goes into one call."""
     walks = {i: _Walk(planner, model.instances.space(i)) for i in rows}
     active = dict(walks)
@@ -304,7 +370,7 @@ def _adaptive(
             replies = model.ask(list(asked), list(asked.values()))
             for i, reply in zip(asked, replies, strict=True):
                 active[i].answered(reply)
-    return [(walk.prepared(), walk.answers, walk.calls) for walk in walks.values()]
+    return [(walk.prepared(), walk.answers, walk.calls, "") for walk in walks.values()]
 
 
 PATIENCE = 3

@@ -10,12 +10,12 @@ from typing import Any, Final, Literal, TypeAlias, final
 import numpy as np
 
 from eagle import foreign, methods
-from eagle.explain import Method, Planner, Prepared, ask
+from eagle.explain import Method, Planner, Prepared, Watch, ask
 from eagle.explanation import Bill, Explanation, Target, aimed_at, answers_of, refuse_pair
 from eagle.foreign import Foreign, Question
 from eagle.models.box import Task, box
 from eagle.plan import Plan
-from eagle.progress import Progress
+from eagle.progress import Progress, Watching
 from eagle.space.arrays import ArrayFrame
 from eagle.space.background import Background
 from eagle.space.dataframes import PandasFrame
@@ -26,6 +26,7 @@ from eagle.space.read import frame
 from eagle.space.tabular import Table
 from eagle.space.text import Texts
 from eagle.types import AnswerError, Array, InputError, Instances, Need
+from eagle.until import Rule
 
 View: TypeAlias = Literal["binned", "continuous"]
 Bounds: TypeAlias = Mapping[Any, tuple[float | None, float | None]]
@@ -189,13 +190,21 @@ class Explainer:
 
     # -- explaining -----------------------------------------------------------------------------
 
-    def explain(self, x: Any, target: Target = None) -> Explanation:
+    def explain(
+        self, x: Any, target: Target = None, *, until: Rule | None = None, progress: bool = True
+    ) -> Explanation:
         """Explain the prediction at x: a row, a dictionary, or a table of one row.
 
         `target` is the class or output to explain, or a pair: one against another. Without it,
-        the predicted class, or the first output of a regression.
+        the predicted class, or the first output of a regression. With a rule such as
+        `until=eagle.until.Width(0.02)`, rows are asked only until it is met, at most the budget.
         """
-        return next(self._each([self._one(x)], target))
+        self._refuse_rule(until)
+        line = Watching(silent=not progress or until is None)
+        try:
+            return next(self._each([self._one(x)], target, until, line.look))
+        finally:
+            line.close()
 
     def check(self, x: Any, target: Target = None) -> None:
         """Raise now what `explain` would refuse before it asks: an x or a target that does not
@@ -205,23 +214,27 @@ class Explainer:
         if self._planner is not None and self._planner.method.planned:
             self._planner.prepare([group.table.space(0)])
 
-    def explain_each(self, X: Any, target: Target = None) -> Iterator[Explanation]:
+    def explain_each(
+        self, X: Any, target: Target = None, *, until: Rule | None = None
+    ) -> Iterator[Explanation]:
         """Explain many rows from shared model calls, each as soon as its answers are there."""
-        return self._each(self._groups(X), target)
+        self._refuse_rule(until)
+        return self._each(self._groups(X), target, until)
 
     def explain_many(
-        self, X: Any, target: Target = None, *, progress: bool = True
+        self, X: Any, target: Target = None, *, until: Rule | None = None, progress: bool = True
     ) -> list[Explanation]:
-        """Explain many rows from shared model calls.
+        """Explain many rows from shared model calls; with a rule, each until it is met.
 
         If the model fails on the way, the error's `finished` holds all that is done.
         """
+        self._refuse_rule(until)
         groups = self._groups(X)
         done: list[Explanation] = []
         total = sum(len(group.table) for group in groups)
         line = Progress("explained", total, silent=not progress)
         try:
-            for explanation in self._each(groups, target):
+            for explanation in self._each(groups, target, until):
                 done.append(explanation)
                 line.at(len(done))
         except AnswerError as error:
@@ -374,14 +387,31 @@ class Explainer:
         if target is not None and self._box.outputs is not None:
             answers_of(np.zeros((1, len(self._box.outputs))), self._box.outputs, target)
 
-    def _each(self, groups: Sequence[_Group], target: Target) -> Iterator[Explanation]:
+    def _refuse_rule(self, until: Rule | None) -> None:
+        if until is None:
+            return
+        if not isinstance(until, Rule):
+            raise InputError(
+                f"until is a rule such as eagle.until.Width(0.02), not {until!r}; numbers of rows "
+                "are eagle.until.Budget(rows=...)"
+            )
+        if not self.method.planned:
+            raise InputError(
+                f"{self.method.name} chooses rows by the answers to those before, so there is no "
+                "plan to stop in: use a planned method, such as EAGLE"
+            )
+
+    def _each(
+        self, groups: Sequence[_Group], target: Target, until: Rule | None = None,
+        watch: Watch | None = None,
+    ) -> Iterator[Explanation]:  # fmt: skip
         """Explanations in the order of the rows. The few odd rows are asked first."""
         self._check_target(target)
         ready: dict[int, Explanation] = {}
         following = 0
         try:
             for group in sorted(groups, key=lambda group: len(group.table)):
-                for i, explanation in self._explained(group, target):
+                for i, explanation in self._explained(group, target, until, watch):
                     ready[i] = explanation
                     while following in ready:
                         yield ready.pop(following)
@@ -401,7 +431,9 @@ class Explainer:
             self._seen = explanation.task, explanation.outputs
             yield group.places[i], explanation
 
-    def _explained(self, group: _Group, target: Target) -> Iterator[tuple[int, Explanation]]:
+    def _explained(
+        self, group: _Group, target: Target, until: Rule | None, watch: Watch | None
+    ) -> Iterator[tuple[int, Explanation]]:
         table = group.table
         if self._planner is None:
             yield from self._foreign(group, target)
@@ -412,9 +444,12 @@ class Explainer:
             return answers_of(answers, outputs, aimed_at(target, answers, task, outputs))
 
         most = min(self.batch_rows, max(1, CALL_BYTES // getattr(table, "row_bytes", 1)))
-        for asked in ask(self._planner, table, self._box.ask, most, aim):
+        for asked in ask(self._planner, table, self._box.ask, most, aim, until, watch):
             began = time.perf_counter()
-            bill = Bill(len(asked.answers), asked.calls, asked.model_seconds, asked.own_seconds)
+            bill = Bill(
+                len(asked.answers), asked.calls, asked.model_seconds, asked.own_seconds,
+                asked.stopped,
+            )  # fmt: skip
             plan = self._plan(table, asked.i, asked.prepared)
             explanation = plan.explain(asked.answers, target, bill)
             own = bill.own_seconds + time.perf_counter() - began

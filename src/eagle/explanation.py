@@ -38,13 +38,15 @@ Target: TypeAlias = Any
 class Bill:
     """What an explanation cost: rows the model saw, calls it took part in, seconds.
 
-    Rows explained together share their calls; the seconds are then each one's share.
+    Rows explained together share their calls; the seconds are then each one's share. `stopped`
+    says why no more rows were asked, if a rule decided that.
     """
 
     rows: int
     calls: int
     model_seconds: float
     own_seconds: float
+    stopped: str = ""
 
 
 @final
@@ -402,6 +404,8 @@ class Explanation:
             f"model and {b.own_seconds:.3f} s outside"
         )
         facts = [f"{self.method}: {b.rows} rows {paid if b.calls else 'answered elsewhere'}"]
+        if b.stopped:
+            facts[0] += f". It stopped there because {b.stopped}"
         if self.surrogate is not None:
             says = f"At the instance it says {self.local_prediction:.4g}"
             facts.append(f"Fit: {fit}. {says}")
@@ -540,7 +544,8 @@ def _read(data: Mapping[str, Any]) -> Explanation:
             unpack(evidence["answers"]).astype(np.float64),
         ),
         bill=Bill(
-            **{k: data["bill"][k] for k in ("rows", "calls", "model_seconds", "own_seconds")}
+            **{k: data["bill"][k] for k in ("rows", "calls", "model_seconds", "own_seconds")},
+            stopped=str(data["bill"].get("stopped", "")),
         ),
         method=str(data["method"]),
         surrogate=None if surrogate is None else saved.read(surrogate),

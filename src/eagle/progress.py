@@ -6,6 +6,8 @@ import sys
 import time
 from typing import final
 
+from eagle.until import Look
+
 PATIENCE = 2.0
 
 
@@ -35,6 +37,33 @@ class Progress:
         sys.stderr.write(f"\r{self._what}: {done} of {self._total}, {left:.0f} s left   {end}")
         sys.stderr.flush()
         self._open = not end
+
+    def close(self) -> None:
+        """Ends the line, if one was begun."""
+        if self._open:
+            sys.stderr.write("\n")
+            self._open = False
+
+
+@final
+class Watching:
+    """A line that says how sure one is by now, and about how many rows are still to go."""
+
+    def __init__(self, *, silent: bool = False) -> None:
+        self._silent, self._began, self._open = silent, time.monotonic(), False
+
+    def look(self, look: Look, rows: float) -> None:
+        """After a look: the widest 95% interval, and the rows it will take in all."""
+        if self._silent or time.monotonic() - self._began < PATIENCE:
+            return
+        low, high = look.posterior.interval(0.95).T
+        left = max(0.0, rows - look.rows)
+        said = f"about {left:.0f} to go" if left < 1e7 else "nobody knows how many to go"
+        sys.stderr.write(
+            f"\rasked {look.rows} rows: widest 95% interval {(high - low).max():.3g}, {said}   "
+        )
+        sys.stderr.flush()
+        self._open = True
 
     def close(self) -> None:
         """Ends the line, if one was begun."""

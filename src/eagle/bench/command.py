@@ -9,6 +9,7 @@ from typing import Final
 
 from eagle.bench.experiment import experiment, experiments
 from eagle.bench.report.write import write
+from eagle.bench.run import Outcome
 from eagle.bench.run import run as run_trials
 from eagle.bench.store import Store
 from eagle.types import InputError
@@ -26,20 +27,24 @@ def listed(arguments: Namespace) -> int:
 
 def run(arguments: Namespace) -> int:
     """Run what has no record yet; then pack the records."""
-    store, failed = Store(arguments.records), 0
-    for name, path in _chosen(arguments).items():
-        planned = experiment(path, arguments.profile)
-        outcome = run_trials(
-            list(planned.trials()), store, arguments.jobs, alone=planned.alone,
-            silent=arguments.quiet,
-        )  # fmt: skip
-        failed += len(outcome.failed)
-        print(f"{name}: {outcome.done:,} trials done, {outcome.before:,} were done before", end="")
-        print(f", {len(outcome.failed)} failed" if outcome.failed else "")
-        for sentence in dict.fromkeys(outcome.failed.values()):
-            print(f"  failed: {sentence}")
+    store = Store(arguments.records)
+    chosen = {n: experiment(p, arguments.profile) for n, p in _chosen(arguments).items()}
+    trials = {name: list(planned.trials()) for name, planned in chosen.items()}
+    outcome = Outcome()
+    for alone in (False, True):  # all that may run side by side does, in one go
+        some = [t for several in trials.values() for t in several if t.alone == alone]
+        some.sort(key=lambda trial: trial.problem)  # a process keeps the problem it has loaded
+        jobs = 1 if alone else arguments.jobs
+        outcome += run_trials(some, store, jobs, silent=arguments.quiet)
+    for name, several in trials.items():
+        new, bad = (len({t.key for t in several} & keys) for keys in (outcome.done, outcome.bad))
+        tail = f", {bad} failed" if bad else ""
+        before = len({t.key for t in several}) - new - bad
+        print(f"{name}: {new:,} trials done, {before:,} were done before{tail}")
+    for sentence in dict.fromkeys(outcome.failed.values()):
+        print(f"  failed: {sentence}")
     store.pack()
-    return 1 if failed else 0
+    return 1 if outcome.failed else 0
 
 
 def report(arguments: Namespace) -> int:

@@ -23,17 +23,20 @@ THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 @final
 @dataclass
 class Outcome:
-    """How many trials were done now and before, and the sentences of those that failed."""
+    """The keys of the trials that were done, and the sentences of those that failed."""
 
-    done: int = 0
-    before: int = 0
+    done: set[str] = field(default_factory=set)
     failed: dict[Trial, str] = field(default_factory=dict)
 
+    @property
+    def bad(self) -> set[str]:
+        return {trial.key for trial in self.failed}
 
-def run(
-    trials: Sequence[Trial], store: Store, jobs: int = 1, *, alone: bool = False,
-    silent: bool = False,
-) -> Outcome:  # fmt: skip
+    def __add__(self, other: Outcome) -> Outcome:
+        return Outcome(self.done | other.done, self.failed | other.failed)
+
+
+def run(trials: Sequence[Trial], store: Store, jobs: int = 1, *, silent: bool = False) -> Outcome:
     """Make the records that the store lacks; each is kept as soon as it is there.
 
     The records are the same, but for their seconds, however many processes make them. A trial
@@ -41,17 +44,16 @@ def run(
     """
     if jobs < 1:
         raise InputError(f"jobs must be a whole number from 1, not {jobs!r}")
-    known = store.keys()
+    known, outcome = store.keys(), Outcome()
     todo = [trial for trial in dict.fromkeys(trials) if trial.key not in known]
-    outcome = Outcome(before=len({t.key for t in trials} & known))
     line = Progress("trials", len(todo), silent=silent)
     try:
-        for trial, found in _inline(todo) if jobs == 1 or alone else _spread(todo, jobs):
+        for trial, found in _inline(todo) if jobs == 1 else _spread(todo, jobs):
             if isinstance(found, str):
                 outcome.failed[trial] = found
             else:
                 store.add([found])
-                outcome.done += 1
+                outcome.done.add(trial.key)
             line.step()
     finally:
         line.close()

@@ -97,9 +97,12 @@ def _verdict(found: Found) -> str:
         for problem in found.problems():
             informed = efficiency(found, problem, method)
             if informed is not None:
-                savings.append(1 - mean(list(informed[1]))[0] / found.budget)
+                rows = mean(list(informed[1]))[0]
+                savings += [1 - rows / found.budget] if np.isfinite(rows) else []
                 shares.append(float(np.isfinite(informed[1]).mean()))
-        if savings:
+        if shares and not savings:
+            parts.append(f"{method} never reaches it")
+        elif savings:
             parts.append(
                 f"{method} saves {min(savings):.0%} to {max(savings):.0%} of the rows for the same "
                 f"D-efficiency (reached in {min(shares):.0%} of predictions or more)"

@@ -1,0 +1,252 @@
+"""Stop when sure: rules that say when enough rows have been asked.
+
+    explainer.explain(x, until=Width(0.02) | Budget(rows=5000, seconds=10))
+
+Rows are asked in growing parts of one plan, and a rule looks only between them. Who looks several
+times stops too early by chance, so each look asks more: of a probability of error α, each of K
+looks may use α/K.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from eagle.surrogate.posterior import Posterior, check_level
+from eagle.types import Array, InputError
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Look:
+    """What is known at one of `looks` looks, and what it has cost so far."""
+
+    posterior: Posterior
+    rows: int
+    calls: int
+    seconds: float
+    looks: int
+
+    def sure(self, probability: float) -> float:
+        """The probability that this look must see for all looks together to keep it."""
+        return 1 - (1 - probability) / self.looks
+
+    @property
+    def spread(self) -> Array:
+        """The standard deviation of each score, 0 where it is known exactly, shape (d,)."""
+        return np.asarray(self.posterior.std)
+
+
+class Rule(ABC):
+    """When to stop. `a | b` stops as soon as one is met, `a & b` when both are."""
+
+    @abstractmethod
+    def met(self, look: Look) -> str | None:
+        """Why one may stop, or None if not yet."""
+
+    @abstractmethod
+    def rows(self, look: Look) -> float:
+        """About how many rows in all it will take."""
+
+    @property
+    def most(self) -> float:
+        """How many rows it allows at most."""
+        return math.inf
+
+    def __or__(self, other: Rule) -> Rule:
+        return Either(self, other)
+
+    def __and__(self, other: Rule) -> Rule:
+        return Both(self, other)
+
+
+@final
+@dataclass(frozen=True)
+class Width(Rule):
+    """Until no interval at the level is wider, from low to high."""
+
+    width: float
+    level: float = 0.95
+
+    def __post_init__(self) -> None:
+        check_level(self.level)
+        if not (np.isfinite(self.width) and self.width > 0):
+            raise InputError(f"a width is a positive number, not {self.width!r}")
+
+    def met(self, look: Look) -> str | None:
+        widest = self._widest(look)
+        if widest <= self.width:
+            return f"no {self.level:.4g} interval is wider than {self.width:g}"
+        return None
+
+    def rows(self, look: Look) -> float:
+        return look.rows * max(1.0, (self._widest(look) / self.width) ** 2)
+
+    def _widest(self, look: Look) -> float:
+        low, high = look.posterior.interval(look.sure(self.level)).T
+        return float((high - low).max(initial=0.0))
+
+
+@final
+@dataclass(frozen=True)
+class Top(Rule):
+    """Until the k strongest features are so with the probability, all of them at once."""
+
+    k: int
+    probability: float = 0.95
+
+    def __post_init__(self) -> None:
+        check_level(self.probability)
+        if isinstance(self.k, bool) or not isinstance(self.k, int) or self.k < 1:
+            raise InputError(f"k is a whole number of at least 1, not {self.k!r}")
+
+    def met(self, look: Look) -> str | None:
+        found = np.sort(look.posterior.probability_top(self.k))[::-1][: self.k]
+        # Each may be wrong: together they are right at least with 1 minus the sum of that.
+        if 1 - float((1 - found).sum()) >= look.sure(self.probability):
+            return f"the {self.k} strongest features are so with probability {self.probability:g}"
+        return None
+
+    def rows(self, look: Look) -> float:
+        """By the gap between the last feature that is in and the first that is out."""
+        size = np.abs(look.posterior.mean)
+        if len(size) <= self.k:
+            return look.rows
+        order = np.argsort(-size, kind="stable")
+        last, first = order[self.k - 1], order[self.k]
+        gap, unsure = float(size[last] - size[first]), look.spread
+        apart = float(np.hypot(unsure[last], unsure[first]))
+        return _grown(look, gap, apart, look.sure(self.probability))
+
+
+@final
+@dataclass(frozen=True)
+class Sign(Rule):
+    """Until the signs of the k strongest features, or of all, have the probability, each."""
+
+    probability: float = 0.95
+    k: int | None = None
+
+    def __post_init__(self) -> None:
+        check_level(self.probability)
+        if self.k is not None and (not isinstance(self.k, int) or self.k < 1):
+            raise InputError(f"k is a whole number of at least 1, not {self.k!r}")
+
+    def met(self, look: Look) -> str | None:
+        if look.posterior.probability_sign()[self._asked(look)].min() >= look.sure(
+            self.probability
+        ):
+            which = "all features" if self.k is None else f"the {self.k} strongest features"
+            return f"the signs of {which} have probability {self.probability:g}"
+        return None
+
+    def rows(self, look: Look) -> float:
+        size, sure = np.abs(look.posterior.mean), look.sure(self.probability)
+        return max(_grown(look, float(size[j]), float(look.spread[j]), sure)
+                   for j in self._asked(look))  # fmt: skip
+
+    def _asked(self, look: Look) -> Array:
+        order = np.argsort(-np.abs(look.posterior.mean), kind="stable")
+        return np.asarray(order[: self.k])
+
+
+@final
+@dataclass(frozen=True, init=False)
+class Budget(Rule):
+    """Until so many rows or calls are paid, or so many seconds have passed."""
+
+    limits: tuple[tuple[str, float], ...]
+
+    def __init__(
+        self, rows: int | None = None, calls: int | None = None, seconds: float | None = None
+    ) -> None:
+        given = {"rows": rows, "calls": calls, "seconds": seconds}
+        limits = tuple((name, value) for name, value in given.items() if value is not None)
+        if not limits:
+            raise InputError("a budget is of rows, calls or seconds: give one of them")
+        for name, value in limits:
+            if not value > 0:
+                raise InputError(f"a budget of {name} is positive, not {value!r}")
+        object.__setattr__(self, "limits", limits)
+
+    def met(self, look: Look) -> str | None:
+        for name, limit in self.limits:
+            if getattr(look, name) >= limit:
+                return f"the budget of {limit:g} {name} is spent"
+        return None
+
+    def rows(self, look: Look) -> float:
+        return min(
+            look.rows * limit / max(float(getattr(look, name)), 1e-9) for name, limit in self.limits
+        )
+
+    @property
+    def most(self) -> float:
+        return dict(self.limits).get("rows", math.inf)
+
+
+@final
+@dataclass(frozen=True)
+class Either(Rule):
+    """Until one of two rules is met."""
+
+    one: Rule
+    other: Rule
+
+    def met(self, look: Look) -> str | None:
+        return self.one.met(look) or self.other.met(look)
+
+    def rows(self, look: Look) -> float:
+        return min(self.one.rows(look), self.other.rows(look))
+
+    @property
+    def most(self) -> float:
+        return min(self.one.most, self.other.most)
+
+
+@final
+@dataclass(frozen=True)
+class Both(Rule):
+    """Until both of two rules are met."""
+
+    one: Rule
+    other: Rule
+
+    def met(self, look: Look) -> str | None:
+        one, other = self.one.met(look), self.other.met(look)
+        return f"{one}, and {other}" if one and other else None
+
+    def rows(self, look: Look) -> float:
+        return max(self.one.rows(look), self.other.rows(look))
+
+    @property
+    def most(self) -> float:
+        return max(self.one.most, self.other.most)
+
+
+def _grown(look: Look, gap: float, spread: float, probability: float) -> float:
+    """The rows at which a gap would be so many spreads, which shrink with the root of rows."""
+    from scipy.special import ndtri
+
+    if gap <= 0:
+        return math.inf if spread > 0 else look.rows
+    return look.rows * max(1.0, (float(ndtri(probability)) * spread / gap) ** 2)
+
+
+FIRST = 4
+"""The first look is at so many rows a coefficient, and not below `LEAST`."""
+
+LEAST, GROWTH = 50, 1.5
+"""Each look has so many times the rows of the one before."""
+
+
+def looks(d: int, most: int) -> list[int]:
+    """How many rows have been asked at each look; the last has all."""
+    rows = [min(most, max(LEAST, FIRST * (d + 1)))]
+    while rows[-1] < most:
+        rows.append(min(most, math.ceil(rows[-1] * GROWTH)))
+    return rows
