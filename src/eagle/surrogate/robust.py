@@ -124,22 +124,21 @@ class Balance:
     sizes: tuple[Array, ...]
     evenness: Array
     whole: float
-    moved: NDArray[np.bool_]
 
     @classmethod
     def of(cls, features: Array, often: Array) -> Balance:
-        n, rows = float(often.sum()), len(features)
-        length, starts = SHORTEST, list[NDArray[np.intp]]()
-        while 1.5 * length <= rows:
+        rows, starts = len(features), list[NDArray[np.intp]]()
+        if not rows:
+            return cls((), (), np.empty(0), 1.0)
+        while 1.5 * (length := SHORTEST << len(starts)) <= rows:
             starts.append(np.arange(0, rows, length))
-            length *= 2
-        moved = np.asarray(np.ptp(features, axis=0) > 0) if rows else np.zeros(0, dtype=bool)
-        x = features[:, moved] - np.average(features[:, moved], axis=0, weights=often)
+        x = features[:, np.ptp(features, axis=0) > 0]
+        x = x - np.average(x, axis=0, weights=often)
         x /= np.sqrt(np.average(x**2, axis=0, weights=often))
         sizes = tuple(np.add.reduceat(often, start) for start in starts)
         evenness = np.array([_evenness(x, often, start) for start in starts])
-        whole = _evenness(x, often, np.zeros(1, dtype=np.intp)) if n else 1.0
-        return cls(tuple(starts), sizes, evenness, min(whole, 1.0), moved)
+        whole = _evenness(x, often, np.zeros(1, dtype=np.intp))
+        return cls(tuple(starts), sizes, evenness, min(whole, 1.0))
 
     def left(self, pull: Array, variance: Array) -> float:
         """What balance leaves of the variance, shape (d,), that independent rows would have.
@@ -166,7 +165,7 @@ class Balance:
 def _evenness(x: Array, often: Array, starts: NDArray[np.intp]) -> float:
     """The mean square of sums of products of two features over blocks; 1 if independent."""
     d = x.shape[1]
-    if d < 2 or not len(x):
+    if d < 2:  # no pair, and nothing is claimed
         return 1.0
     total = 0.0
     for part, times in zip(np.split(x, starts[1:]), np.split(often, starts[1:]), strict=True):
