@@ -409,6 +409,8 @@ class Explanation:
         if self.surrogate is not None:
             says = f"At the instance it says {self.local_prediction:.4g}"
             facts.append(f"Fit: {fit}. {says}")
+        if self.posterior is not None and self.surrogate is not None:
+            facts.append(f"Intervals: {self.posterior.kind}")
         if not self.signed:
             facts.append("Scores say how much a feature matters, not which way it pushes")
         shown = render.Shown(self.subject, self.scores, self.shown(0.9), self.signed)
@@ -590,8 +592,8 @@ def _posterior_to_dict(posterior: Posterior | None) -> dict[str, Any] | None:
     match posterior:
         case None:
             return None
-        case StudentT(_, factor, df, variance):
-            return {"factor": pack(factor), "df": null(df), "variance": variance}
+        case StudentT(_, factor, df, variance, kind):
+            return {"factor": pack(factor), "df": null(df), "variance": variance, "kind": kind}
         case Draws(_, values):
             return {"draws": pack(values)}
         case Bounds(_, low, high, level):
@@ -607,7 +609,9 @@ def _read_posterior(data: Mapping[str, Any] | None, scores: Array) -> Posterior 
     if "factor" in data:
         df = np.inf if data["df"] is None else float(data["df"])
         factor = unpack(data["factor"]).astype(np.float64)
-        found, fits = StudentT(scores, factor, df, float(data["variance"])), (d, d) == factor.shape
+        kind = str(data.get("kind", "posterior"))  # files of before have no other
+        found = StudentT(scores, factor, df, float(data["variance"]), kind)
+        fits = (d, d) == factor.shape
     elif "draws" in data:
         values = unpack(data["draws"]).astype(np.float64)
         found, fits = Draws(scores, values), values.shape[1:] == (d,)

@@ -29,6 +29,7 @@ from eagle.surrogate.information import Prior
 from eagle.surrogate.logistic import Logistic
 from eagle.surrogate.process import Importance, Process
 from eagle.surrogate.ridge import Ridge
+from eagle.surrogate.robust import Robust
 from eagle.surrogate.select import Auto, LassoPath, Selection
 from eagle.surrogate.tree import Tree
 from eagle.types import InputError
@@ -47,11 +48,14 @@ EAGLE_PAPER: Final = Method(
 )
 """Algorithm 1 as printed. More stable and, by the shrunk intercept, less right: see README."""
 
-EAGLE_BALANCED: Final = Method("EAGLE (balanced)", Sobol(), Exponential(), BayesLinear(), COSINE)
+EAGLE_BALANCED: Final = Method(
+    "EAGLE (balanced)", Sobol(), Exponential(), Robust(balanced=True), COSINE
+)
 """Balanced rows in place of informative ones: it converges to what LIME does, soonest of all.
 
 Scrambled Sobol' points of the law that has the kernel in it; a free intercept and λ = 1 as in
-`EAGLE`, each row weighing π̄, so that λ shrinks as it would under the kernel.
+`EAGLE`, each row weighing π̄, so that λ shrinks as it would under the kernel. Intervals are those
+of `Robust`; with `BayesLinear()` in its place they are the posterior's.
 """
 
 LIME: Final = Method("LIME", Independent(), Exponential(), Ridge(), COSINE)

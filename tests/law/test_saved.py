@@ -21,6 +21,7 @@ from eagle.surrogate.bootstrap import Bootstrap
 from eagle.surrogate.evidence import Evidence
 from eagle.surrogate.information import Prior
 from eagle.surrogate.ridge import Ridge
+from eagle.surrogate.robust import Robust
 from eagle.surrogate.select import Auto, Forward, Highest, LassoPath
 
 positive = st.floats(1e-9, 1e9)
@@ -36,6 +37,7 @@ plain = st.one_of(
         st.floats(0, 1e6),
         number,
     ),
+    st.builds(Robust, st.builds(BayesLinear, st.builds(Prior, positive)), st.booleans()),
     st.builds(Ridge, positive, st.none() | selections),
     st.builds(Evidence, most=st.integers(1, 10**6), tolerance=st.floats(0, 1)),
     st.builds(Evidence, st.none() | positive, positive, means, st.booleans()),

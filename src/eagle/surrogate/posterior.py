@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol, final
+from typing import ClassVar, Protocol, final
 
 import numpy as np
 
@@ -17,6 +17,10 @@ class Posterior(Protocol):
 
     @property
     def mean(self) -> Array: ...
+
+    @property
+    def kind(self) -> str:
+        """In a word or two, what intervals are made of."""
 
     @property
     def std(self) -> Array:
@@ -37,13 +41,15 @@ class Posterior(Protocol):
 class StudentT:
     """t_ν(mean, variance × factor): mean (d,), factor (d, d), ν = `df`; Gaussian if infinite.
 
-    The factor is apart from the variance so that many distributions can share one.
+    The factor is apart from the variance so that many distributions can share one. `kind` says
+    where the scale is from: the line's own "posterior", or a sandwich of its residuals.
     """
 
     mean: Array
     factor: Array
     df: float
     variance: float = 1.0
+    kind: str = "posterior"
 
     @property
     def scale(self) -> Array:
@@ -130,6 +136,7 @@ class Draws:
 
     mean: Array
     values: Array
+    kind: ClassVar[str] = "bootstrap"
 
     @property
     def std(self) -> Array:
@@ -174,6 +181,7 @@ class Bounds:
     low: Array
     high: Array
     level: float | None
+    kind: ClassVar[str] = "bounds"
 
     @property
     def std(self) -> Array:

@@ -17,6 +17,7 @@ from eagle.surrogate.information import Prior
 from eagle.surrogate.logistic import Logistic
 from eagle.surrogate.process import Process
 from eagle.surrogate.ridge import Ridge
+from eagle.surrogate.robust import Robust
 from eagle.surrogate.select import Auto, Forward, Highest, LassoPath
 from eagle.surrogate.tree import Tree
 
@@ -33,6 +34,7 @@ KINDS: Final[dict[str, type]] = {
         Evidence,
         Bootstrap,
         Boundary,
+        Robust,
         Logistic,
         Tree,
         Process,

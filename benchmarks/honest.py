@@ -1,0 +1,124 @@
+"""Do intervals cover what they say they cover, and how wide must they be for it?
+
+    python -m benchmarks.honest [--quick] [--rows 50 500 2000]
+
+The target: the line that the same method would give from infinitely many rows (its law, its kernel,
+and a prior that has faded), here from 32,769. For each table, view and number of rows, over
+instances and seeds, the share of 90% intervals that hold the target's score, and their mean width
+in units of its largest score:
+
+posterior   independent rows of the tilted law, the closed-form posterior
+sandwich    the same rows, `Robust()`
+on balanced rows: the posterior, `Robust()`, and `Robust(balanced=True)`, which is `EAGLE_BALANCED`
+
+Before these: how often two seeds, and a seed and the target, agree on the five strongest features
+(mean Jaccard similarity), and the relative error of the scores.
+"""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+import eagle
+from benchmarks.tables import Black, tables
+from benchmarks.truth import TOP, jaccard
+from eagle import methods
+from eagle.explain import Method
+from eagle.explanation import answers_of
+from eagle.surrogate.bayes import BayesLinear
+from eagle.surrogate.information import Prior
+from eagle.surrogate.robust import Robust
+from eagle.types import Array
+
+LEVEL = 0.9
+CONVERGED = replace(methods.EAGLE_BALANCED, surrogate=BayesLinear(Prior(1e-6)))
+BALANCED = methods.EAGLE_BALANCED
+INDEPENDENT = replace(methods.GLIME_LIME, name="independent", surrogate=BayesLinear())
+KINDS: tuple[tuple[Method, Any], ...] = (
+    (INDEPENDENT, BayesLinear()),
+    (INDEPENDENT, Robust()),
+    (BALANCED, BayesLinear()),
+    (BALANCED, Robust()),
+    (BALANCED, BALANCED.surrogate),
+)
+RIVALS = (methods.LIME, methods.EAGLE, methods.EAGLE_PAPER, methods.GLIME_LIME, BALANCED)
+
+Runs = list[list[eagle.Explanation]]
+
+
+def explained(black: Black, view: Any, method: Method, rows: int, x: Any, seeds: int) -> Runs:
+    """For each seed the explanations of all instances."""
+    return [
+        eagle.Explainer(
+            black.model, black.data, view=view, method=method, budget=rows, random_state=seed
+        ).explain_many(x, progress=False)
+        for seed in range(seeds)
+    ]
+
+
+def agreement(runs: Runs, truth: list[eagle.Explanation]) -> list[float]:
+    """Stability, agreement and relative error, means over instances."""
+    out = []
+    for i, exact in enumerate(truth):
+        mine = [run[i] for run in runs]
+        apart = [np.linalg.norm(e.scores - exact.scores) for e in mine]
+        out.append(
+            [
+                np.mean([jaccard(a.top(TOP), b.top(TOP)) for a, b in combinations(mine, 2)]),
+                np.mean([jaccard(e.top(TOP), exact.top(TOP)) for e in mine]),
+                np.mean(apart) / np.linalg.norm(exact.scores),
+            ]
+        )
+    return [float(v) for v in np.mean(out, axis=0)]
+
+
+def covered(runs: Runs, truth: list[eagle.Explanation], surrogate: Any) -> tuple[float, float]:
+    """The share of intervals that hold the target, and their width, over features that moved."""
+    hits, widths = [], []
+    for run in runs:
+        for e, exact in zip(run, truth, strict=True):
+            moved = np.ptp(e.evidence.features, axis=0) > 0
+            y: Array = answers_of(e.evidence.answers, e.outputs, e.target)
+            fit = surrogate.on(e.evidence.features, e.evidence.weight).fit(y)
+            low, high = fit.posterior.interval(LEVEL)[moved].T
+            score = exact.scores[moved]
+            hits.append(np.mean((low <= score) & (score <= high)))
+            widths.append(np.mean(high - low) / np.abs(exact.scores).max())
+    return float(np.mean(hits)), float(np.mean(widths))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--rows", type=int, nargs="+", default=[50, 100, 500, 2000])
+    args = parser.parse_args()
+    instances, seeds, far = (5, 3, 8193) if args.quick else (15, 6, 32_769)
+    print(f"{instances} instances, {seeds} seeds; coverage of {LEVEL:.0%} intervals / width")
+    for black in tables():
+        x = black.held[:: len(black.held) // instances][:instances]
+        for view in ("binned", "continuous"):
+            print(f"\n{black.name}, {view}, d = {x.shape[1]}")
+            (truth,) = explained(black, view, CONVERGED, far, x, 1)
+            for method in RIVALS:
+                runs = explained(black, view, method, 500, x, seeds)
+                cells = "".join(f"{v:8.2f}" for v in agreement(runs, truth))
+                print(f"  {method.name:<22}{cells}", flush=True)
+            print(f"  {'rows':>6}  {'posterior':>11} {'sandwich':>11}  | balanced: "
+                  f"{'posterior':>11} {'sandwich':>11} {'balanced':>11}")  # fmt: skip
+            for rows in args.rows:
+                made = {
+                    m: explained(black, view, m, rows, x, seeds) for m in (INDEPENDENT, BALANCED)
+                }
+                found = [covered(made[m], truth, surrogate) for m, surrogate in KINDS]
+                pairs = [f"{hit:6.2f}/{width:4.2f}" for hit, width in found]
+                print(f"  {rows:>6}  {' '.join(pairs[:2])}  |           {' '.join(pairs[2:])}",
+                      flush=True)  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()
