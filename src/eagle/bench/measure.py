@@ -13,13 +13,14 @@ import numpy as np
 from eagle.bench.contestants import CONTESTANTS, Contestant
 from eagle.bench.problem import Problem
 from eagle.bench.problems import PROBLEMS
-from eagle.bench.trial import Record, Trial, versions
+from eagle.bench.trial import Option, Record, Trial, versions
 from eagle.explainer import Explainer
 from eagle.explanation import Explanation
 from eagle.methods import PAPER
 from eagle.metrics.sampling import a_efficiency, d_efficiency
 from eagle.surrogate.information import Prior, augment
 from eagle.types import InputError, Need
+from eagle.until import Rule, Top, Width
 
 LEVEL: Final = 0.9
 """The level of the intervals in records, as in the paper's figures."""
@@ -59,7 +60,10 @@ def measure(trial: Trial) -> Record:
     asked: list[Any] = []
     if "inputs" in trial.keep:
         problem = _overheard(problem, asked)
-    e = _explainer(trial, contestant(trial.method), problem).explain(x, problem.target)
+    options = dict(trial.options)
+    until = _rule(options)
+    explainer = _explainer(trial, contestant(trial.method), problem, options)
+    e = explainer.explain(x, problem.target, until=until, progress=False)
     low, high = e.shown(LEVEL).T
     found: Record = {
         **_named(trial),
@@ -87,8 +91,16 @@ def measure(trial: Trial) -> Record:
     return found
 
 
-def _explainer(trial: Trial, method: Contestant, problem: Problem) -> Explainer:
-    options = dict(trial.options)
+def _rule(options: dict[str, Option]) -> Rule | None:
+    """The rule that says when to stop, which is taken out of the options."""
+    if "top" in options:
+        return Top(int(options.pop("top")))
+    return Width(float(options.pop("width"))) if "width" in options else None
+
+
+def _explainer(
+    trial: Trial, method: Contestant, problem: Problem, options: dict[str, Option]
+) -> Explainer:
     return method.explainer(problem, options, budget=trial.budget, random_state=trial.seed)
 
 
@@ -126,7 +138,7 @@ def _named(trial: Trial) -> Record:
 
 def _bare(trial: Trial, problem: Problem, x: Any) -> Record:
     """One call of the model, with the rows that LIME would ask."""
-    explainer = _explainer(trial, CONTESTANTS["LIME"], problem)
+    explainer = _explainer(trial, CONTESTANTS["LIME"], problem, {})
     began = time.perf_counter()
     e = explainer.explain(x, problem.target)
     spent = time.perf_counter() - began

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from eagle.bench.experiment import experiment, experiments
+from eagle.bench.report.choice import default, stopping
 from eagle.bench.report.crossover import crossover
 from eagle.bench.report.curves import ablation, bounds, convergence
 from eagle.bench.report.found import Found
@@ -22,7 +23,7 @@ PAGES: Final[dict[str, Callable[[Found], Page]]] = {
     "table1": stability, "table2": crossover, "table3": runtime, "figure1": samples,
     "figure2": convergence, "figure3-prior": ablation, "figure3-pool": ablation,
     "figure3-segments": ablation, "attributions": attributions, "texts": attributions,
-    "bounds": bounds,
+    "bounds": bounds, "default": default, "stop": stopping,
 }  # fmt: skip
 
 
