@@ -135,8 +135,8 @@ def _verdict(found: Found, table: dict[tuple[str, str], Row]) -> str:
         f"LIME and {gains[1]:+.3f} beside EAGLE as printed (asked for: +0.05 beside both). Their "
         f"stability is above the paper's row of EAGLE on {len(beaten)} of {len(asked)} of its "
         f"data sets ({', '.join(beaten) or 'none'}). What EAGLE as printed agrees at "
-        f"{found.budget} rows, they agree within 200 on {len(rows) - late} of {len(rows)}. Their 90% intervals cover "
-        "88% to 92% " + (f"but on {', '.join(out)}." if out else "everywhere.")
+        f"{found.budget} rows, they agree within 200 on {len(rows) - late} of {len(rows)}. Their "
+        "90% intervals cover 88% to 92% " + (f"but on {', '.join(out)}." if out else "everywhere.")
     )
 
 
