@@ -184,7 +184,7 @@ def stopping(found: Found) -> Page:
             "mean over data sets. "
             if there
             else "it was never sure. "
-        )  # fmt: skip
+        )
         + "Ties take rows without end: where two features are nearly as strong, no number of rows "
         "makes a set of five sure, and it says so."
     )
