@@ -154,15 +154,12 @@ class Greedy:
         short list of the best is enough if every pick beats the best candidate off the list.
         """
         size = walk.listed if self.score in (gain, variance_only) else len(weight)
-        variance = score = None
-        if size < len(weight):  # else there is nothing to be left off the list
-            variance = _variance(features, walk.covariance, scratch)
-            score = self.score(variance, weight)
+        variance = _variance(features, walk.covariance, scratch)
+        score = self.score(variance, weight)
         while True:
             listed, bound = _short_list(score, size)
             z, own = augment(features[listed]), weight[listed]
-            known = None if variance is None else variance[listed]
-            found = self._picked(z, own, known, walk.covariance, bound)
+            found = self._picked(z, own, variance[listed], score[listed], walk.covariance, bound)
             if found is not None:
                 break
             size *= 4
@@ -174,7 +171,7 @@ class Greedy:
         return listed, picks
 
     def _picked(
-        self, z: Array, weight: Array, variance: Array | None, covariance: Array, bound: float
+        self, z: Array, weight: Array, variance: Array, score: Array, V: Array, bound: float
     ) -> tuple[NDArray[np.intp], Array | None, int] | None:
         """A batch from a list, each pick the best given those before it, or in spite of them if
         frozen; by what the covariance falls; and how long a list would have done. None if a score
@@ -183,30 +180,28 @@ class Greedy:
         Sherman-Morrison, kept as one vector a pick: z* lowers V by uuᵀ with
         u = Vz* √(π/(1 + πz*ᵀVz*)), and so the variance of a candidate z by (zᵀu)².
         """
-        (n, d), best = z.shape, 0.0
-        picks = np.empty(self.batch, dtype=np.intp)
-        # The rows of -V before the batch, then u of each pick, up to a sign: first as they are
-        # seen from each candidate, zᵀu, then as they are. A sum of them is Vz* given all picks.
-        rows, parts = np.empty((d + self.batch, n + d)), np.empty(d + self.batch)
-        np.negative(covariance, out=rows[:d, n:])
-        np.matmul(rows[:d, n:], z.T, out=rows[:d, :n])
-        if variance is None:
-            variance = -np.einsum("ij,ji->i", z, rows[:d, :n])
-        start = np.array(self.score(variance, weight))
+        (n, d), start, best = z.shape, score, 0.0
+        picks, variance = np.empty(self.batch, dtype=np.intp), variance.copy()
+        # -V before the batch, then u of each pick, up to a sign, and zᵀu as seen from each
+        # candidate. A sum of the rows is Vz* given all picks.
+        rows, parts = np.empty((d + self.batch, d)), np.empty(d + self.batch)
+        seen, square = np.empty((self.batch, n)), np.empty(n)
+        np.negative(V, out=rows[:d])
         for i in range(self.batch):
-            score = self.score(variance, weight)
             best = score.item(score.argmax()) * (1 - TIE)
             if best <= bound:
                 return None
             pick = picks[i] = (score >= best).argmax()
             if not self.frozen:
                 k, own = d + i, weight.item(pick)
-                parts[:d], parts[d:k] = z[pick], rows[d:k, pick]
-                row = np.dot(parts[:k], rows[:k], out=rows[k])
-                row *= math.sqrt(own / (1 + own * variance.item(pick)))
-                variance -= row[:n] * row[:n]
+                parts[:d], parts[d:k] = z[pick], seen[:i, pick]
+                u = np.dot(parts[:k], rows[:k], out=rows[k])
+                u *= math.sqrt(own / (1 + own * variance.item(pick)))
+                np.dot(z, u, out=seen[i])
+                variance -= np.multiply(seen[i], seen[i], out=square)
             variance[pick] = 0.0  # never again
-        return picks, None if self.frozen else rows[d:, n:], int(np.count_nonzero(start >= best))
+            score = self.score(variance, weight)
+        return picks, None if self.frozen else rows[d:], int(np.count_nonzero(start >= best))
 
 
 def _variance(features: Array, covariance: Array, scratch: Array) -> Array:
@@ -218,9 +213,9 @@ def _variance(features: Array, covariance: Array, scratch: Array) -> Array:
     return np.asarray(beside)
 
 
-def _short_list(score: Array | None, size: int) -> tuple[NDArray[np.intp] | slice, float]:
+def _short_list(score: Array, size: int) -> tuple[NDArray[np.intp] | slice, float]:
     """The places of the best scores, in order, and the best score that may be off the list."""
-    if score is None or size >= len(score):
+    if size >= len(score):
         return slice(None), -np.inf
     last = np.partition(score, -size).item(-size)
     return (score >= last).nonzero()[0], last
