@@ -142,13 +142,13 @@ class Greedy:
                 if len(fresh):  # else all are known, and repeats must do
                     fresh = np.resize(fresh, max(len(fresh), self.batch))
                     pool, features, weight = pool[fresh], features[fresh], weight[fresh]
-            listed, picks = self._batch(walk, features, weight, scratch[: len(features)])
-            walk.choose(pool[listed][picks])
+            picks = self._batch(walk, features, weight, scratch[: len(features)])
+            walk.choose(pool.take(picks, axis=0))
 
     def _batch(
         self, walk: _Walk, features: Array, weight: Array, scratch: Array
-    ) -> tuple[NDArray[np.intp] | slice, NDArray[np.intp]]:
-        """The next batch from a pool: a short list, and its picks, best first.
+    ) -> NDArray[np.intp]:
+        """The next batch from a pool, best first.
 
         More points never make a point more informative, so today's scores bound tomorrow's: a
         short list of the best is enough if every pick beats the best candidate off the list.
@@ -158,30 +158,31 @@ class Greedy:
         score = self.score(variance, weight)
         while True:
             listed, bound = _short_list(score, size)
-            z, own = augment(features[listed]), weight[listed]
+            # Rows are taken, not indexed: it is the same, but twice as fast.
+            z, own = augment(features.take(listed, axis=0)), weight[listed]
             found = self._picked(z, own, variance[listed], score[listed], walk.covariance, bound)
             if found is not None:
                 break
             size *= 4
         picks, fall, enough = found
-        walk.learn(z[picks], own[picks], fall)
+        walk.learn(z.take(picks, axis=0), own[picks], fall)
         # The next one half as long again as would have done here, and some: one too short costs
         # more than many longer ones.
         walk.listed = max(SHORT, (SHORT + 3 * enough) // 2)
-        return listed, picks
+        return listed[picks]
 
     def _picked(
         self, z: Array, weight: Array, variance: Array, score: Array, V: Array, bound: float
     ) -> tuple[NDArray[np.intp], Array | None, int] | None:
         """A batch from a list, each pick the best given those before it, or in spite of them if
         frozen; by what the covariance falls; and how long a list would have done. None if a score
-        is within bound.
+        is within bound. The variance is written over.
 
         Sherman-Morrison, kept as one vector a pick: z* lowers V by uuᵀ with
         u = Vz* √(π/(1 + πz*ᵀVz*)), and so the variance of a candidate z by (zᵀu)².
         """
         (n, d), start, best = z.shape, score, 0.0
-        picks, variance = np.empty(self.batch, dtype=np.intp), variance.copy()
+        picks = np.empty(self.batch, dtype=np.intp)
         # -V before the batch, then u of each pick, up to a sign, and zᵀu as seen from each
         # candidate. A sum of the rows is Vz* given all picks.
         rows, parts = np.empty((d + self.batch, d)), np.empty(d + self.batch)
@@ -213,10 +214,10 @@ def _variance(features: Array, covariance: Array, scratch: Array) -> Array:
     return np.asarray(beside)
 
 
-def _short_list(score: Array, size: int) -> tuple[NDArray[np.intp] | slice, float]:
+def _short_list(score: Array, size: int) -> tuple[NDArray[np.intp], float]:
     """The places of the best scores, in order, and the best score that may be off the list."""
     if size >= len(score):
-        return slice(None), -np.inf
+        return np.arange(len(score)), -np.inf
     last = np.partition(score, -size).item(-size)
     return (score >= last).nonzero()[0], last
 
