@@ -9,7 +9,7 @@ from typing import final
 
 import numpy as np
 
-from eagle.types import Array, InputError
+from eagle.types import Array, InputError, Kernel
 
 TINY = float(np.finfo(np.float64).tiny)
 
@@ -103,3 +103,11 @@ class Unit:
 
     def __call__(self, features: Array, anchor: Array) -> Array:
         return np.ones(features.shape[:-1])
+
+
+def by_count(kernel: Kernel, d: int) -> Array | None:
+    """The weight of k matches of d, shape (d + 1,), if nothing but k matters; else None."""
+    even = isinstance(kernel, Shapley | Unit) or (
+        isinstance(kernel, Exponential) and kernel.distance in (euclidean, cosine)
+    )
+    return kernel(np.tri(d + 1, d, k=-1), np.ones(d)) if even else None

@@ -10,6 +10,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from eagle.kernel import by_count
 from eagle.surrogate.information import Information, Prior, augment
 from eagle.types import Array, InputError, Kernel, Points, Space
 
@@ -42,8 +43,12 @@ def variance_only(variance: Array, weight: Array) -> Array:
 class _Walk:
     """How far the plan of one space has come: what is known, and how long lists must be."""
 
-    def __init__(self, space: Space, origin: Array, known: Information, listed: int) -> None:
-        self.space, self.origin, self.listed = space, origin, listed
+    def __init__(self, space: Space, kernel: Kernel, known: Information, listed: int) -> None:
+        self.space, self.listed, self._kernel = space, listed, kernel
+        self._origin = space.features(space.origin[None])[0]
+        # An instance matches itself, and is at no offset from itself.
+        self.matches = bool(self._origin.all())
+        self._by_count = by_count(kernel, len(self._origin)) if self.matches else None
         self.chosen: list[Points] = []
         self._keys = np.empty(0, dtype=np.uint64)
         self._recent: list[tuple[Array, Array]] = []
@@ -52,6 +57,13 @@ class _Walk:
     def _set(self, known: Information) -> None:
         self._known, self.covariance, self._tame = known, known.covariance, known.is_tame
         self._recent.clear()
+
+    def weight(self, features: Array) -> Array:
+        """How much candidates count, shape (...)."""
+        if self._by_count is None:
+            return self._kernel(features, self._origin)
+        count = features @ self._origin
+        return np.asarray(self._by_count.take(count.astype(np.intp)))
 
     def choose(self, points: Points) -> None:
         self.chosen.append(points)
@@ -119,24 +131,22 @@ class Greedy:
         for start in range(0, rounds, step):
             pools = space.pools(min(step, rounds - start), self.pool, rng)
             for walk in walks:
-                self._go_on(walk, kernel, pools, room[: len(pools)], scratch)
+                self._go_on(walk, pools, room[: len(pools)], scratch)
         return [np.concatenate(walk.chosen)[:budget] for walk in walks]
 
     def _start(self, space: Space, kernel: Kernel, first: Points) -> _Walk:
-        origin = space.features(space.origin[None])[0]
         features = space.features(first)
-        prior = self.prior.information(len(origin))
-        known = prior.add(augment(features), kernel(features, origin))
-        walk = _Walk(space, origin, known, self.pool)
+        anchor = space.features(space.origin[None])[0]
+        prior = self.prior.information(features.shape[1])
+        known = prior.add(augment(features), kernel(features, anchor))
+        walk = _Walk(space, kernel, known, self.pool)
         walk.choose(first)
         return walk
 
-    def _go_on(
-        self, walk: _Walk, kernel: Kernel, pools: Points, room: Array, scratch: Array
-    ) -> None:
+    def _go_on(self, walk: _Walk, pools: Points, room: Array, scratch: Array) -> None:
         """Choose a batch from each pool, shape (pools, size, d)."""
         walk.space.features(_flat(pools), out=_flat(room))
-        for pool, features, weight in zip(pools, room, kernel(room, walk.origin), strict=True):
+        for pool, features, weight in zip(pools, room, walk.weight(room), strict=True):
             if walk.space.masks:  # asked again, a mask would teach nothing
                 fresh = walk.fresh(pool)
                 if len(fresh):  # else all are known, and repeats must do
@@ -154,7 +164,7 @@ class Greedy:
         short list of the best is enough if every pick beats the best candidate off the list.
         """
         size = walk.listed if self.score in (gain, variance_only) else len(weight)
-        variance = _variance(features, walk.covariance, scratch)
+        variance = _variance(features, walk.covariance, walk.matches, scratch)
         score = self.score(variance, weight)
         while True:
             listed, bound = _short_list(score, size)
@@ -204,13 +214,16 @@ class Greedy:
         return picks, None if self.frozen else rows[d:], int(np.count_nonzero(start >= best))
 
 
-def _variance(features: Array, covariance: Array, scratch: Array) -> Array:
+def _variance(features: Array, covariance: Array, matches: bool, scratch: Array) -> Array:
     """zᵀVz of candidates z = (1, features), which lie in memory as their space writes them."""
-    reach = np.matmul(features, np.ascontiguousarray(covariance[1:, 1:]), out=scratch)
-    beside = features @ (2 * covariance[0, 1:])
-    beside += covariance[0, 0]
-    beside += np.einsum("ij,ij->i", reach, features)
-    return np.asarray(beside)
+    own, beside, among = covariance.item(0), 2 * covariance[0, 1:], covariance[1:, 1:].copy()
+    if matches:  # 0 and 1 are their own squares
+        np.fill_diagonal(among, among.diagonal() + beside)
+    variance = np.einsum("ij,ij->i", np.matmul(features, among, out=scratch), features)
+    if not matches:
+        variance += features @ beside
+    variance += own
+    return np.asarray(variance)
 
 
 def _short_list(score: Array, size: int) -> tuple[NDArray[np.intp] | slice, float]:
