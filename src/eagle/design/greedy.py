@@ -168,47 +168,45 @@ class Greedy:
         score = self.score(variance, weight)
         while True:
             listed, bound = _short_list(score, size)
-            z, own = _augmented(features, listed), weight[listed]
-            found = self._picked(z, own, variance[listed], score[listed], walk.covariance, bound)
+            seen, own = _seen(features, listed, self.batch), weight[listed]
+            found = self._picked(seen, own, variance[listed], score[listed], walk.covariance, bound)
             if found is not None:
                 break
             size *= 4
         picks, fall, enough = found
-        walk.learn(z.take(picks, axis=0), own[picks], fall)
+        walk.learn(seen[:, : -self.batch].take(picks, axis=0), own[picks], fall)
         # The next one half as long again as would have done here, and some: one too short costs
         # more than many longer ones.
         walk.listed = max(SHORT, (SHORT + 3 * enough) // 2)
         return picks if isinstance(listed, slice) else listed[picks]
 
     def _picked(
-        self, z: Array, weight: Array, variance: Array, score: Array, V: Array, bound: float
+        self, seen: Array, weight: Array, variance: Array, score: Array, V: Array, bound: float
     ) -> tuple[NDArray[np.intp], Array | None, int] | None:
         """A batch from a list, each pick the best given those before it, or in spite of them if
         frozen; by what the covariance falls; and how long a list would have done. None if a score
-        is within bound. The variance is written over.
+        is within bound. What is `seen` is filled up, and the variance is written over.
 
         Sherman-Morrison, kept as one vector a pick: z* lowers V by uuᵀ with
         u = Vz* √(π/(1 + πz*ᵀVz*)), and so the variance of a candidate z by (zᵀu)².
         """
-        (n, d), start, best = z.shape, score, 0.0
-        picks = np.empty(self.batch, dtype=np.intp)
-        # -V before the batch, then u of each pick, up to a sign, and zᵀu as seen from each
-        # candidate. A sum of the rows is Vz* given all picks.
-        rows, parts = np.empty((d + self.batch, d)), np.empty(d + self.batch)
-        seen, square = np.empty((self.batch, n)), np.empty(n)
+        d, start, best = len(V), score, 0.0
+        z, picks = seen[:, :d], np.empty(self.batch, dtype=np.intp)
+        # -V before the batch, then u of each pick, up to a sign: what is seen of z*, times these
+        # rows, is Vz* given all picks.
+        rows, square = np.empty((d + self.batch, d)), np.empty(len(z))
         np.negative(V, out=rows[:d])
-        for i in range(self.batch):
+        for k in range(d, d + self.batch):
             best = score.item(score.argmax()) * (1 - TIE)
             if best <= bound:
                 return None
-            pick = picks[i] = (score >= best).argmax()
+            pick = picks[k - d] = (score >= best).argmax()
             if not self.frozen:
-                k, own = d + i, weight.item(pick)
-                parts[:d], parts[d:k] = z[pick], seen[:i, pick]
-                u = np.dot(parts[:k], rows[:k], out=rows[k])
+                own = weight.item(pick)
+                u = np.dot(seen[pick, :k], rows[:k], out=rows[k])
                 u *= math.sqrt(own / (1 + own * variance.item(pick)))
-                np.dot(z, u, out=seen[i])
-                variance -= np.multiply(seen[i], seen[i], out=square)
+                along = np.dot(z, u, out=seen[:, k])
+                variance -= np.multiply(along, along, out=square)
             variance[pick] = 0.0  # never again
             score = self.score(variance, weight)
         return picks, None if self.frozen else rows[d:], int(np.count_nonzero(start >= best))
@@ -218,7 +216,7 @@ def _variance(features: Array, covariance: Array, matches: bool, scratch: Array)
     """zᵀVz of candidates z = (1, features), which lie in memory as their space writes them."""
     own, beside, among = covariance.item(0), 2 * covariance[0, 1:], covariance[1:, 1:].copy()
     if matches:  # 0 and 1 are their own squares
-        np.fill_diagonal(among, among.diagonal() + beside)
+        among.reshape(-1)[:: len(among) + 1] += beside
     variance = np.einsum("ij,ij->i", np.matmul(features, among, out=scratch), features)
     if not matches:
         variance += features @ beside
@@ -234,15 +232,18 @@ def _short_list(score: Array, size: int) -> tuple[NDArray[np.intp] | slice, floa
     return (score >= last).nonzero()[0], last
 
 
-def _augmented(features: Array, listed: NDArray[np.intp] | slice) -> Array:
-    """Candidates z = (1, features) on a list, shape (n, d + 1); in memory feature by feature, as
-    one vector after another is laid on all of them."""
+def _seen(features: Array, listed: NDArray[np.intp] | slice, more: int) -> Array:
+    """Candidates z = (1, features) on a list, beside them room for so many numbers of each.
+
+    In memory they lie number by number: one vector after another is laid on all of them.
+    """
     # What take does is indexing, but twice as fast.
     rows = features if isinstance(listed, slice) else features.take(listed, axis=0)
-    z = np.empty((rows.shape[1] + 1, len(rows))).T
-    z[:, 0] = 1.0
-    z[:, 1:] = rows
-    return z
+    d = rows.shape[1]
+    seen = np.empty((1 + d + more, len(rows))).T
+    seen[:, 0] = 1.0
+    seen[:, 1 : d + 1] = rows
+    return seen
 
 
 def _keys(masks: Points) -> NDArray[np.uint64]:
