@@ -23,7 +23,7 @@ TIE = 1e-9
 SHORT = 64
 
 # After so many batches the covariance is found anew.
-ANEW = 8
+ANEW = 16
 
 # Floats of candidate features held at once: small enough to stay in a processor's cache.
 BLOCK = 3 << 15
