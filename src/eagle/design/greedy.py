@@ -174,7 +174,7 @@ class Greedy:
                 break
             size *= 4
         picks, fall, enough = found
-        walk.learn(seen[:, : -self.batch].take(picks, axis=0), own[picks], fall)
+        walk.learn(seen[picks, : -self.batch], own[picks], fall)
         # The next one half as long again as would have done here, and some: one too short costs
         # more than many longer ones.
         walk.listed = max(SHORT, (SHORT + 3 * enough) // 2)
@@ -205,6 +205,8 @@ class Greedy:
                 own = weight.item(pick)
                 u = np.dot(seen[pick, :k], rows[:k], out=rows[k])
                 u *= math.sqrt(own / (1 + own * variance.item(pick)))
+                if k + 1 == len(rows):
+                    break  # nobody is to be picked any more
                 along = np.dot(z, u, out=seen[:, k])
                 variance -= np.multiply(along, along, out=square)
             variance[pick] = 0.0  # never again
