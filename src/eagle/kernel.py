@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import final
 
 import numpy as np
 
-from eagle.types import Array, InputError
+from eagle.types import Array, InputError, Kernel
+
+TINY = float(np.finfo(np.float64).tiny)
 
 FAR = 100.0
 """An anchor farther from the origin than this would cancel digits of the distances to it."""
@@ -20,10 +23,12 @@ def euclidean(features: Array, anchor: Array) -> Array:
         apart = features - anchor
         return np.asarray(np.vecdot(apart, apart))
     # Without a copy of the features, which would cost more than all the rest.
-    squared = np.einsum("...i,...i->...", features, features)
+    squared = np.asarray(np.einsum("...i,...i->...", features, features))
     if anchor.any():
-        squared = squared - 2 * (features @ anchor) + anchor @ anchor
-    return np.asarray(np.maximum(squared, 0.0))
+        squared += features @ (-2 * anchor)
+        squared += anchor @ anchor
+        np.maximum(squared, 0.0, out=squared)
+    return squared
 
 
 def cosine(features: Array, anchor: Array) -> Array:
@@ -57,15 +62,16 @@ class Exponential:
 
     def scale(self, d: int) -> float:
         """What D² of d features is divided by."""
-        width = self.width or 0.75 * np.sqrt(max(d, 1))
+        width = self.width or 0.75 * math.sqrt(max(d, 1))
         return float((2.0 if self.root else 1.0) * width**2)
 
     def __call__(self, features: Array, anchor: Array) -> Array:
         scale = self.scale(features.shape[-1])
         # An exponential underflows to 0 some 38 widths out; the smallest number above it keeps
         # the law "weights are positive" without giving such a row any say.
-        weight = np.exp(self.distance(features, anchor) / -scale)
-        return np.asarray(np.maximum(weight, np.finfo(np.float64).tiny))
+        weight = np.asarray(self.distance(features, anchor) / -scale)
+        np.exp(weight, out=weight)
+        return np.maximum(weight, TINY, out=weight)
 
 
 @final
@@ -87,7 +93,7 @@ class Shapley:
         ways = gammaln(d + 1) - gammaln(k + 1) - gammaln(d - k + 1)
         weight[1:d] = np.exp(-ways) * (d - 1) / (k * (d - k))
         matches = np.rint(features.sum(axis=-1)).astype(np.intp)
-        return np.asarray(np.maximum(weight, np.finfo(np.float64).tiny)[matches])
+        return np.asarray(np.maximum(weight, TINY)[matches])
 
 
 @final
@@ -97,3 +103,11 @@ class Unit:
 
     def __call__(self, features: Array, anchor: Array) -> Array:
         return np.ones(features.shape[:-1])
+
+
+def by_count(kernel: Kernel, d: int) -> Array | None:
+    """The weight of k matches of d, shape (d + 1,), if nothing but k matters; else None."""
+    even = isinstance(kernel, Shapley | Unit) or (
+        isinstance(kernel, Exponential) and kernel.distance in (euclidean, cosine)
+    )
+    return kernel(np.tri(d + 1, d, k=-1), np.ones(d)) if even else None

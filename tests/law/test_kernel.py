@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
-from eagle.kernel import Exponential, Unit, cosine, euclidean
-from eagle.types import InputError
+from eagle.kernel import Exponential, Shapley, Unit, by_count, cosine, euclidean
+from eagle.types import InputError, Kernel
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -53,3 +53,20 @@ def test_distances_far_from_the_origin_and_at_it() -> None:
     assert np.isclose(near[0], np.exp(-0.5))
     with pytest.raises(InputError, match="no direction"):
         Exponential(distance=cosine)(np.ones((1, 2)), np.zeros(2))
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [Exponential(), Exponential(0.4, root=False), Exponential(distance=cosine), Unit(), Shapley()],
+)
+@pytest.mark.parametrize("d", [1, 2, 9, 30])
+def test_among_matches_only_their_number_counts(kernel: Kernel, d: int) -> None:
+    matches = (np.random.default_rng(d).random((200, d)) < 0.5).astype(float)
+    weight = by_count(kernel, d)
+    assert weight is not None
+    assert np.allclose(weight[matches.sum(axis=1).astype(int)], kernel(matches, np.ones(d)), 1e-14)
+
+
+def test_of_other_kernels_nothing_is_known() -> None:
+    assert by_count(Exponential(distance=lambda x, a: np.abs(x - a).sum(axis=-1)), 3) is None
+    assert by_count(lambda x, a: np.exp(-x[..., 0]), 3) is None

@@ -10,6 +10,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from eagle.kernel import by_count
 from eagle.surrogate.information import Information, Prior, augment
 from eagle.types import Array, InputError, Kernel, Points, Space
 
@@ -22,7 +23,7 @@ TIE = 1e-9
 SHORT = 64
 
 # After so many batches the covariance is found anew.
-ANEW = 8
+ANEW = 16
 
 # Floats of candidate features held at once: small enough to stay in a processor's cache.
 BLOCK = 3 << 15
@@ -42,8 +43,12 @@ def variance_only(variance: Array, weight: Array) -> Array:
 class _Walk:
     """How far the plan of one space has come: what is known, and how long lists must be."""
 
-    def __init__(self, space: Space, origin: Array, known: Information, listed: int) -> None:
-        self.space, self.origin, self.listed = space, origin, listed
+    def __init__(self, space: Space, kernel: Kernel, known: Information, listed: int) -> None:
+        self.space, self.listed, self._kernel = space, listed, kernel
+        self._origin = space.features(space.origin[None])[0]
+        # An instance matches itself, and is at no offset from itself.
+        self.matches = bool(self._origin.all())
+        self._by_count = by_count(kernel, len(self._origin)) if self.matches else None
         self.chosen: list[Points] = []
         self._keys = np.empty(0, dtype=np.uint64)
         self._recent: list[tuple[Array, Array]] = []
@@ -52,6 +57,13 @@ class _Walk:
     def _set(self, known: Information) -> None:
         self._known, self.covariance, self._tame = known, known.covariance, known.is_tame
         self._recent.clear()
+
+    def weight(self, features: Array) -> Array:
+        """How much candidates count, shape (...)."""
+        if self._by_count is None:
+            return self._kernel(features, self._origin)
+        count = features @ self._origin
+        return np.asarray(self._by_count.take(count.astype(np.intp)))
 
     def choose(self, points: Points) -> None:
         self.chosen.append(points)
@@ -119,111 +131,121 @@ class Greedy:
         for start in range(0, rounds, step):
             pools = space.pools(min(step, rounds - start), self.pool, rng)
             for walk in walks:
-                self._go_on(walk, kernel, pools, room[: len(pools)], scratch)
+                self._go_on(walk, pools, room[: len(pools)], scratch)
         return [np.concatenate(walk.chosen)[:budget] for walk in walks]
 
     def _start(self, space: Space, kernel: Kernel, first: Points) -> _Walk:
-        origin = space.features(space.origin[None])[0]
         features = space.features(first)
-        prior = self.prior.information(len(origin))
-        known = prior.add(augment(features), kernel(features, origin))
-        walk = _Walk(space, origin, known, self.pool)
+        anchor = space.features(space.origin[None])[0]
+        prior = self.prior.information(features.shape[1])
+        known = prior.add(augment(features), kernel(features, anchor))
+        walk = _Walk(space, kernel, known, self.pool)
         walk.choose(first)
         return walk
 
-    def _go_on(
-        self, walk: _Walk, kernel: Kernel, pools: Points, room: Array, scratch: Array
-    ) -> None:
+    def _go_on(self, walk: _Walk, pools: Points, room: Array, scratch: Array) -> None:
         """Choose a batch from each pool, shape (pools, size, d)."""
         walk.space.features(_flat(pools), out=_flat(room))
-        for pool, features, weight in zip(pools, room, kernel(room, walk.origin), strict=True):
+        for pool, features, weight in zip(pools, room, walk.weight(room), strict=True):
             if walk.space.masks:  # asked again, a mask would teach nothing
                 fresh = walk.fresh(pool)
                 if len(fresh):  # else all are known, and repeats must do
                     fresh = np.resize(fresh, max(len(fresh), self.batch))
                     pool, features, weight = pool[fresh], features[fresh], weight[fresh]
-            listed, picks = self._batch(walk, features, weight, scratch[: len(features)])
-            walk.choose(pool[listed][picks])
+            picks = self._batch(walk, features, weight, scratch[: len(features)])
+            walk.choose(pool.take(picks, axis=0))
 
     def _batch(
         self, walk: _Walk, features: Array, weight: Array, scratch: Array
-    ) -> tuple[NDArray[np.intp] | slice, NDArray[np.intp]]:
-        """The next batch from a pool: a short list, and its picks, best first.
+    ) -> NDArray[np.intp]:
+        """The next batch from a pool, best first.
 
         More points never make a point more informative, so today's scores bound tomorrow's: a
         short list of the best is enough if every pick beats the best candidate off the list.
         """
         size = walk.listed if self.score in (gain, variance_only) else len(weight)
-        variance = score = None
-        if size < len(weight):  # else there is nothing to be left off the list
-            variance = _variance(features, walk.covariance, scratch)
-            score = self.score(variance, weight)
+        variance = _variance(features, walk.covariance, walk.matches, scratch)
+        score = self.score(variance, weight)
         while True:
             listed, bound = _short_list(score, size)
-            z, own = augment(features[listed]), weight[listed]
-            known = None if variance is None else variance[listed]
-            found = self._picked(z, own, known, walk.covariance, bound)
+            seen, own = _seen(features, listed, self.batch), weight[listed]
+            found = self._picked(seen, own, variance[listed], score[listed], walk.covariance, bound)
             if found is not None:
                 break
             size *= 4
         picks, fall, enough = found
-        walk.learn(z[picks], own[picks], fall)
+        walk.learn(seen[picks, : -self.batch], own[picks], fall)
         # The next one half as long again as would have done here, and some: one too short costs
         # more than many longer ones.
         walk.listed = max(SHORT, (SHORT + 3 * enough) // 2)
-        return listed, picks
+        return picks if isinstance(listed, slice) else listed[picks]
 
     def _picked(
-        self, z: Array, weight: Array, variance: Array | None, covariance: Array, bound: float
+        self, seen: Array, weight: Array, variance: Array, score: Array, V: Array, bound: float
     ) -> tuple[NDArray[np.intp], Array | None, int] | None:
         """A batch from a list, each pick the best given those before it, or in spite of them if
         frozen; by what the covariance falls; and how long a list would have done. None if a score
-        is within bound.
+        is within bound. What is `seen` is filled up, and the variance is written over.
 
         Sherman-Morrison, kept as one vector a pick: z* lowers V by uuᵀ with
         u = Vz* √(π/(1 + πz*ᵀVz*)), and so the variance of a candidate z by (zᵀu)².
         """
-        (n, d), best = z.shape, 0.0
-        picks = np.empty(self.batch, dtype=np.intp)
-        # The rows of -V before the batch, then u of each pick, up to a sign: first as they are
-        # seen from each candidate, zᵀu, then as they are. A sum of them is Vz* given all picks.
-        rows, parts = np.empty((d + self.batch, n + d)), np.empty(d + self.batch)
-        np.negative(covariance, out=rows[:d, n:])
-        np.matmul(rows[:d, n:], z.T, out=rows[:d, :n])
-        if variance is None:
-            variance = -np.einsum("ij,ji->i", z, rows[:d, :n])
-        start = np.array(self.score(variance, weight))
-        for i in range(self.batch):
-            score = self.score(variance, weight)
+        d, start, best = len(V), score, 0.0
+        z, picks = seen[:, :d], np.empty(self.batch, dtype=np.intp)
+        # -V before the batch, then u of each pick, up to a sign: what is seen of z*, times these
+        # rows, is Vz* given all picks.
+        rows, square = np.empty((d + self.batch, d)), np.empty(len(z))
+        np.negative(V, out=rows[:d])
+        for k in range(d, d + self.batch):
             best = score.item(score.argmax()) * (1 - TIE)
             if best <= bound:
                 return None
-            pick = picks[i] = (score >= best).argmax()
+            pick = picks[k - d] = (score >= best).argmax()
             if not self.frozen:
-                k, own = d + i, weight.item(pick)
-                parts[:d], parts[d:k] = z[pick], rows[d:k, pick]
-                row = np.dot(parts[:k], rows[:k], out=rows[k])
-                row *= math.sqrt(own / (1 + own * variance.item(pick)))
-                variance -= row[:n] * row[:n]
+                own = weight.item(pick)
+                u = np.dot(seen[pick, :k], rows[:k], out=rows[k])
+                u *= math.sqrt(own / (1 + own * variance.item(pick)))
+                if k + 1 == len(rows):
+                    break  # nobody is to be picked any more
+                along = np.dot(z, u, out=seen[:, k])
+                variance -= np.multiply(along, along, out=square)
             variance[pick] = 0.0  # never again
-        return picks, None if self.frozen else rows[d:, n:], int(np.count_nonzero(start >= best))
+            score = self.score(variance, weight)
+        return picks, None if self.frozen else rows[d:], int(np.count_nonzero(start >= best))
 
 
-def _variance(features: Array, covariance: Array, scratch: Array) -> Array:
+def _variance(features: Array, covariance: Array, matches: bool, scratch: Array) -> Array:
     """zᵀVz of candidates z = (1, features), which lie in memory as their space writes them."""
-    reach = np.matmul(features, np.ascontiguousarray(covariance[1:, 1:]), out=scratch)
-    beside = features @ (2 * covariance[0, 1:])
-    beside += covariance[0, 0]
-    beside += np.einsum("ij,ij->i", reach, features)
-    return np.asarray(beside)
+    own, beside, among = covariance.item(0), 2 * covariance[0, 1:], covariance[1:, 1:].copy()
+    if matches:  # 0 and 1 are their own squares
+        among.reshape(-1)[:: len(among) + 1] += beside
+    variance = np.einsum("ij,ij->i", np.matmul(features, among, out=scratch), features)
+    if not matches:
+        variance += features @ beside
+    variance += own
+    return np.asarray(variance)
 
 
-def _short_list(score: Array | None, size: int) -> tuple[NDArray[np.intp] | slice, float]:
+def _short_list(score: Array, size: int) -> tuple[NDArray[np.intp] | slice, float]:
     """The places of the best scores, in order, and the best score that may be off the list."""
-    if score is None or size >= len(score):
+    if size >= len(score):
         return slice(None), -np.inf
     last = np.partition(score, -size).item(-size)
     return (score >= last).nonzero()[0], last
+
+
+def _seen(features: Array, listed: NDArray[np.intp] | slice, more: int) -> Array:
+    """Candidates z = (1, features) on a list, beside them room for so many numbers of each.
+
+    In memory they lie number by number: one vector after another is laid on all of them.
+    """
+    # What take does is indexing, but twice as fast.
+    rows = features if isinstance(listed, slice) else features.take(listed, axis=0)
+    d = rows.shape[1]
+    seen = np.empty((1 + d + more, len(rows))).T
+    seen[:, 0] = 1.0
+    seen[:, 1 : d + 1] = rows
+    return seen
 
 
 def _keys(masks: Points) -> NDArray[np.uint64]:

@@ -251,9 +251,10 @@ def _number(
     if least < low or most > high:
         inside = present[present.searchsorted(low, "left") : present.searchsorted(high, "right")]
     edges = _quartiles(inside)
-    cuts = [0, *inside.searchsorted(edges, "right").tolist(), len(inside)]
-    bins = [inside[a:b] for a, b in pairwise(cuts)]
-    counts = np.array([len(b) for b in bins] + [missing], dtype=np.float64)
+    cuts = (0, *inside.searchsorted(edges, "right").tolist(), len(inside))
+    counts = np.array([b - a for a, b in pairwise(cuts)] + [missing], dtype=np.float64)
+    places, ends = _thinned(cuts)
+    kept = inside.take(places)
     mean = scale = float("nan")
     if n:
         mean = float(np.add.reduce(present)) / n
@@ -266,7 +267,7 @@ def _number(
         integer=integer,
         edges=edges,
         shares=counts / max(len(inside) + missing, 1.0),
-        values=(*map(_kept, bins), np.array([np.nan])),
+        values=(*(kept[a:b] for a, b in pairwise(ends)), np.array([np.nan])),
         mean=mean,
         scale=scale,
         low=low,
@@ -275,11 +276,14 @@ def _number(
     )
 
 
-def _kept(ordered: Array) -> Array:
-    """Ordered values, thinned out evenly to at most KEPT."""
-    if len(ordered) <= KEPT:
-        return ordered.copy()
-    return ordered.take(_places(len(ordered), KEPT))
+@lru_cache(maxsize=256)
+def _thinned(cuts: tuple[int, ...]) -> tuple[NDArray[np.intp], tuple[int, ...]]:
+    """Where the values kept of bins from cut to cut stand, and the cuts between these.
+
+    Each bin is thinned out evenly to at most KEPT.
+    """
+    places = [a + _places(b - a, min(b - a, KEPT)) for a, b in pairwise(cuts)]
+    return np.concatenate(places), (0, *accumulate(map(len, places)))
 
 
 def _category(name: Hashable, codes: Codes) -> Column:

@@ -165,7 +165,7 @@ class TableSpace:
             if columns[moved[k]].bends(own[k])
         }
 
-    @property
+    @cached_property
     def law(self) -> Hashable:
         own = tuple((k, self.table.values[self.i, k]) for k in self._bent)
         return (self._kept.tobytes(), self.table.steps if self._offsets else (), own)
@@ -235,7 +235,8 @@ def distinct_rows(values: Array) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     # Equal rows have equal sums, whatever the machine: these are whole numbers.
     odd = 2 * np.arange(values.shape[1], dtype=np.uint64) + np.uint64(0x9E3779B97F4A7C15)
     sums = (values.view(np.uint64) * odd).sum(axis=1)
-    if len(np.unique(sums)) == len(sums):
+    ordered = np.sort(sums)
+    if (ordered[1:] != ordered[:-1]).all():
         return np.arange(len(values)), np.ones(len(values), dtype=np.intp)
     rows = values.view(np.dtype((np.void, values.shape[1] * 8)))[:, 0]
     _, first, often = np.unique(rows, return_index=True, return_counts=True)

@@ -149,7 +149,7 @@ class BayesLinear:
         # 1 - leverage: what is left of a row's residual once the row is held out.
         left = 1.0 - weight * np.vecdot(reach, z)
         factor = (information.covariance + information.covariance.T) / 2
-        still = np.ptp(z, axis=0) == 0
+        still = (z == z[0]).all(axis=0)
         still[0] = False
         still &= self.prior.precision(features.shape[1])[0] == 0
         factor[still] = factor[:, still] = 0.0
