@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, Final, final
 
 from eagle import methods
@@ -43,27 +44,38 @@ class Contestant:
         offsets = Need.OFFSETS in self.method.needs
         return Need.TABLE not in self.method.needs and not (offsets and problem.kind == "text")
 
-    def explainer(self, problem: Problem, options: dict[str, Option], **settings: Any) -> Explainer:
+    def explainer(
+        self, problem: Problem, options: dict[str, Option], budget: int, seed: int
+    ) -> Explainer:
         """The explainer of a problem by this method, varied by options."""
         options = dict(options)
         method = self.method
         if options.pop(LIMIT, None) and self.limit is not None:
             method = self.limit
-            settings["budget"] = max(settings["budget"], method.budget)
+            budget = max(budget, method.budget)
         method = varied(method, options, problem)
         offsets = Need.OFFSETS in method.needs
-        if problem.kind == "table":
-            view = options.pop("view", "binned")
-            matches = Need.MATCHES in method.needs
-            settings["view"] = "continuous" if offsets else "binned" if matches else view
-        if problem.kind == "image":
-            shift = SHIFT if offsets else None
-            segments = options.pop("segments", problem.data.segments)
-            data = replace(problem.data, shift=shift, segments=segments)
-            problem = replace(problem, data=data)
+        view, segments = options.pop("view", "binned"), options.pop("segments", None)
         if options:
             raise InputError(f"no method knows the option {next(iter(options))!r}")
-        return problem.explainer(method=method, **settings)
+        if problem.kind == "table":
+            view = "continuous" if offsets else "binned" if Need.MATCHES in method.needs else view
+            base = around(problem, view=view)
+        else:
+            base = around(problem, shift=SHIFT if offsets else None, segments=segments)
+        return base.using(method, budget=budget, random_state=seed)
+
+
+@lru_cache(maxsize=6)
+def around(
+    problem: Problem, *, view: Any = None, shift: float | None = None, segments: Any = None
+) -> Explainer:
+    """An explainer of the problem, whose summary of the data all methods and seeds share."""
+    if problem.kind == "image":
+        segments = problem.data.segments if segments is None else segments
+        data = replace(problem.data, shift=shift, segments=segments)
+        return replace(problem, data=data).explainer()
+    return problem.explainer(view=view) if problem.kind == "table" else problem.explainer()
 
 
 def varied(method: Method, options: dict[str, Option], problem: Problem) -> Method:

@@ -28,8 +28,8 @@ class Experiment:
     `references` are the rows of converged explanations, 0 for none: LIME's limit for each
     prediction, and each method's own but on the problems that are `too_dear`. `sweep` gives an
     option several values, one trial each. What `keep` says is kept of the methods in `keep_of`,
-    or of all. `fewer` are problems with fewer instances, `slower` methods with fewer rows. Trials
-    that are timed run `alone`.
+    or of all. `fewer` are problems or methods with fewer instances, `slower` methods with fewer
+    rows. Trials that are timed run `alone`.
     """
 
     name: str
@@ -50,7 +50,8 @@ class Experiment:
 
     def __post_init__(self) -> None:
         _known("problem", self.problems, PROBLEMS)
-        _known("problem", (*self.fewer, *self.too_dear), PROBLEMS)
+        _known("problem", self.too_dear, PROBLEMS)
+        _known("problem or method", tuple(self.fewer), (*PROBLEMS, *CONTESTANTS))
         _known("method", (*self.methods, *self.keep_of, *self.slower), (*CONTESTANTS, BARE))
         _known("part of a record", self.keep, PARTS)
         for name in ("instances", "runs"):
@@ -64,19 +65,24 @@ class Experiment:
         """All trials, those of a prediction together. Loads the problems."""
         for name in self.problems:
             problem = load(name)
-            count = min(self.fewer.get(name, self.instances), len(problem.instances))
+            count = min(self._count(name), len(problem.instances))
             methods = [m for m in self.methods if m == BARE or CONTESTANTS[m].fits(problem)]
             for instance in range(count):
-                for method in methods:
+                asked = [m for m in methods if instance < self._count(m)]
+                for method in asked:
                     yield from self._of(name, instance, method)
-                yield from self._references(name, instance, methods)
+                yield from self._references(name, instance, asked)
+
+    def _count(self, name: str) -> int:
+        """How many instances a problem or a method has."""
+        return self.fewer.get(name, self.instances)
 
     def owns(self, record: Record) -> bool:
         """Whether a record is of one of the trials; no problem is loaded to tell."""
         problem, method, rows = record["problem"], record["method"], record["budget"]
         if problem not in self.problems:
             return False
-        if record["instance"] >= self.fewer.get(problem, self.instances):
+        if record["instance"] >= min(self._count(problem), self._count(method)):
             return False
         options = tuple(json.loads(record["options"]).items())
         if rows == self.references and not record["keep"] and record["run"] == 0:

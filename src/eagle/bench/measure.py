@@ -101,7 +101,7 @@ def _rule(options: dict[str, Option]) -> Rule | None:
 def _explainer(
     trial: Trial, method: Contestant, problem: Problem, options: dict[str, Option]
 ) -> Explainer:
-    return method.explainer(problem, options, budget=trial.budget, random_state=trial.seed)
+    return method.explainer(problem, options, trial.budget, trial.seed)
 
 
 def _against_rest(problem: Problem, x: Any) -> Problem:

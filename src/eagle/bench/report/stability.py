@@ -117,7 +117,10 @@ def stability(found: Found) -> Page:
 
 def _slower(found: Found) -> str:
     slow = found.experiment.slower
-    return listed([f"{m} from {n}" for m, n in slow.items()]) if slow else "all of them"
+    few = {m: n for m, n in found.experiment.fewer.items() if m in found.experiment.methods}
+    said = [f"{m} from {n}" for m, n in slow.items()]
+    said += [f"{m} on the first {n} predictions" for m, n in few.items()]
+    return listed(said) if said else "all of them"
 
 
 def _section(page: Page, found: Found, problem: str) -> None:
