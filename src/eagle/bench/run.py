@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from itertools import islice
 from multiprocessing import get_context
+from threading import Thread
 from typing import final
 
 from eagle.bench.measure import measure
@@ -79,6 +81,17 @@ def _inline(trials: Sequence[Trial]) -> Iterator[tuple[Trial, Record | str]]:
         yield trial, found
 
 
+def _stay_with(parent: int) -> None:
+    """End with the process that started this one, even if it was killed and could not say so."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(0.5)
+        os._exit(1)
+
+    Thread(target=watch, daemon=True).start()
+
+
 def _spread(trials: Sequence[Trial], jobs: int) -> Iterator[tuple[Trial, Record | str]]:
     """Several processes, a thread each; a few trials wait for each of them."""
     before = {name: os.environ.get(name) for name in THREADS}
@@ -86,7 +99,7 @@ def _spread(trials: Sequence[Trial], jobs: int) -> Iterator[tuple[Trial, Record 
     queue = iter(trials)
     running: dict[Future[Record | str], Trial] = {}
     try:
-        with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+        with ProcessPoolExecutor(jobs, get_context("spawn"), _stay_with, (os.getpid(),)) as pool:
             try:
                 while True:
                     for trial in islice(queue, 2 * jobs - len(running)):
