@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import comb
 
-from eagle.design.sobol import MOST, Sobol, masks, scrambled
+from eagle.design import directions as known_directions
+from eagle.design.directions import BITS, MOST, directions, slowly
+from eagle.design.sobol import Sobol, masks, raw, scrambled
 from eagle.design.tilted import Absorbed, Gauss, at, mean_weight
 from eagle.kernel import Exponential, Unit, cosine
 from eagle.space.background import STEPS, Background
@@ -68,6 +71,65 @@ def test_every_coordinate_has_one_point_in_every_part_of_its_law(
     n = 2**log
     u = scrambled(n, d, rng(seed))
     assert (np.sort(np.floor(u * n), axis=0) == np.arange(n)[:, None]).all()
+
+
+def point_by_point(n: int, d: int, generator: np.random.Generator) -> Any:
+    """Scipy's points, scrambled one by one by the definition."""
+    from scipy.stats import qmc
+
+    mixing = raw(generator, BITS * d).reshape(BITS, d) >> np.uint64(64 - BITS)
+    shift = raw(generator, d) >> np.uint64(64 - BITS)
+    plain = qmc.Sobol(d, scramble=False, bits=BITS).random_base2((n - 1).bit_length())[:n]
+    digits = (plain * 2.0**BITS).astype(np.uint64)
+    out = np.repeat(shift[None], n, axis=0)
+    for place, mix in enumerate(mixing):
+        low = np.uint64(BITS - 1 - place)
+        own_and_some_before = ((mix >> low) | np.uint64(1)) << low
+        odd = np.bitwise_count(digits & own_and_some_before) % 2
+        out ^= odd.astype(np.uint64) << low
+    return (out.astype(np.float64) + 0.5) * 2.0**-BITS
+
+
+@pytest.mark.parametrize("d", [1, 2, 40, 300])
+@pytest.mark.parametrize("n", [1, 2, 3, 499, 5000])
+def test_points_are_those_of_scipy_scrambled_to_the_last_bit(n: int, d: int) -> None:
+    for seed in (0, 7):
+        assert np.array_equal(scrambled(n, d, rng(seed)), point_by_point(n, d, rng(seed)))
+
+
+def test_every_direction_is_that_of_scipy() -> None:
+    assert np.array_equal(directions(MOST, 8), slowly(MOST, 8))
+    assert np.array_equal(directions(50, 16), slowly(50, 16))
+    assert directions(3, 0).shape == slowly(3, 0).shape == (0, 3)
+
+
+FILES: dict[str, dict[str, Any]] = {
+    "other names": {"numbers": np.ones(3)},
+    "another shape": {"poly": np.ones(3), "vinit": np.ones((3, 18))},
+    "torn": {},
+}
+
+
+@pytest.mark.parametrize("form", sorted(FILES))
+def test_without_the_file_of_scipy_points_are_the_same(
+    form: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "stats").mkdir()
+    if FILES[form]:
+        np.savez(tmp_path / "stats" / "_sobol_direction_numbers.npz", **FILES[form])
+    else:
+        (tmp_path / "stats" / "_sobol_direction_numbers.npz").write_bytes(b"PK\x03\x04 torn")
+    expected = scrambled(99, 7, rng(1))
+    elsewhere = SimpleNamespace(submodule_search_locations=[str(tmp_path)])
+    monkeypatch.setattr(known_directions, "find_spec", lambda name: elsewhere)
+    for kept in (known_directions.known, directions):
+        kept.cache_clear()
+    try:
+        assert known_directions.known() is None
+        assert np.array_equal(scrambled(99, 7, rng(1)), expected)
+    finally:
+        for kept in (known_directions.known, directions):
+            kept.cache_clear()
 
 
 @given(seeds, st.integers(2, 10), st.sampled_from(["binned", "continuous", "offsets"]))

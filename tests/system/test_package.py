@@ -44,6 +44,16 @@ def test_importing_is_light() -> None:
     assert loaded.strip() == "[]"
 
 
+def test_balanced_rows_do_without_statistics() -> None:
+    code = """
+import sys, numpy as np, eagle
+X = np.random.default_rng(0).normal(size=(100, 3))
+ex = eagle.Explainer(lambda X: X @ [1.0, -2.0, 0.0], X, method=eagle.methods.EAGLE_BALANCED)
+print(ex.explain(X[0]).interval().shape, 'scipy.stats' in sys.modules)
+"""
+    assert python(code) == "(3, 2) False\n"
+
+
 BARE = """
 import sys
 sys.path = [p for p in sys.path if 'site-packages' not in p] + [{bare!r}, {src!r}]

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Final, final
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eagle.design.coalitions import movable
+from eagle.design.directions import BITS, MOST, directions
 from eagle.design.tilted import Absorbed, Tilt, at, mean_weight, tilted_counts
 from eagle.types import Array, InputError, Kernel, Need, Points, Space
-
-BITS: Final = 30
-"""Binary digits of a coordinate: a law has 1,024 steps, so these are many."""
-
-MOST: Final = 21_201
-"""So many directions are known."""
 
 
 @final
@@ -75,23 +70,32 @@ def scrambled(n: int, d: int, rng: np.random.Generator) -> Array:
     Every digit becomes itself plus a random sum of those before it plus a random digit (Matoušek):
     each point is uniform, and any box of halves that held its share of points still does.
     """
-    from scipy.stats import qmc
-
     if d > MOST:
         raise InputError(f"balanced rows are known for up to {MOST:,} features, not {d:,}")
     # Scipy would scramble, too, but from a stream that numpy may change.
     mixing, shift = raw(rng, BITS * d).reshape(BITS, d), raw(rng, d) >> np.uint64(64 - BITS)
     if n < 1 or d < 1:
         return np.empty((max(n, 0), d))
-    plain = qmc.Sobol(d, scramble=False, bits=BITS).random_base2((n - 1).bit_length())[:n]
-    digits = (plain * 2.0**BITS).astype(np.uint64)
-    out = np.repeat(shift[None], n, axis=0)
-    for place, mix in enumerate(mixing):
-        low = np.uint64(BITS - 1 - place)
-        # The digit at this place and, by chance, each one before it.
-        summed = digits & (((mix >> np.uint64(64 - BITS) >> low) | np.uint64(1)) << low)
-        out ^= (np.bitwise_count(summed) & np.uint8(1)).astype(np.uint64) << low
-    return np.asarray((out.astype(np.float64) + 0.5) * 2.0**-BITS)
+    points = np.empty((n, d), dtype=np.uint64)
+    points[0] = shift
+    # A Gray code mirrors what was before, with one digit more; and scrambling is linear, so that
+    # digit's directions are scrambled in place of the points.
+    for level, one in enumerate(mixed(directions(d, (n - 1).bit_length()), mixing)):
+        half = 1 << level
+        more = min(half, n - half)
+        points[half : half + more] = points[half - more : half][::-1] ^ one
+    return np.asarray((points.astype(np.float64) + 0.5) * 2.0**-BITS)
+
+
+def mixed(numbers: NDArray[np.uint64], mixing: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Each digit plus, by chance, each one before it, for numbers of shape (levels, d)."""
+    low = np.arange(BITS - 1, -1, -1, dtype=np.uint64)[:, None]
+    before = ((mixing >> np.uint64(64 - BITS) >> low) | np.uint64(1)) << low
+    out = np.empty_like(numbers)
+    for level, one in enumerate(numbers):
+        odd = np.bitwise_count(one & before) & np.uint8(1)
+        out[level] = np.bitwise_or.reduce(odd.astype(np.uint64) << low, axis=0)
+    return out
 
 
 def masks(chances: Array, uniform: Array) -> Array:
