@@ -33,6 +33,9 @@ GREEN_RED, BLUE_ORANGE = ("#009E73", "#D55E00"), ("#0072B2", "#E69F00")
 PARTS = 400
 """So many parts of a text are shown."""
 
+JOINERS = "\u200c\u200d"
+"""Not printable, but without them Persian words and families of emoji fall apart."""
+
 WIDEST = 128
 """Pixels of a picture's side on a page."""
 
@@ -103,7 +106,7 @@ class Sheet:
 
 def short(text: str, width: int) -> str:
     """Text cut to a width, without line breaks or control characters."""
-    clean = "".join(c if c.isprintable() else " " for c in text)
+    clean = "".join(c if c.isprintable() or c in JOINERS else " " for c in text)
     return clean if len(clean) <= width else clean[: width - 1] + "…"
 
 

@@ -111,6 +111,14 @@ def test_hostile_texts_are_escaped() -> None:
     assert "&lt;" in page
 
 
+def test_what_joins_is_shown_and_what_turns_is_not() -> None:
+    e = explained("👩\u200d💻 می\u200cخواهم \u202egood\u202c bad")
+    for shown in (e._repr_html_(), str(e)):
+        assert "👩\u200d💻" in shown
+        assert "می\u200cخواهم" in shown
+        assert "\u202e" not in shown
+
+
 def test_a_text_on_a_console_marks_what_is_sure() -> None:
     e = explained("a good film with a bad end")
     shown = str(e)
