@@ -172,7 +172,7 @@ class Planner:
     def _filled(self, space: Space, points: Points) -> Points:
         """A plan of masks, as long as it takes to ask the budget: many are drawn more than once."""
         n = self.budget
-        if 2.0 ** len(space.origin) <= n:  # there are no more to ask than this
+        if len(space.origin) < n.bit_length():  # there are no more to ask than this
             return points
         while len(first := space.distinct(points)[0]) < self.budget and n < LONGEST * self.budget:
             n *= 2
@@ -292,6 +292,7 @@ class _Model:
                 raise
             self.seconds += time.perf_counter() - asked
             self.calls += 1
+            del inputs  # or the next part would be drawn beside this one
         self._paid += answers
         return np.split(np.concatenate(answers), np.cumsum([len(p) for p in points])[:-1])
 

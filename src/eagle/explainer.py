@@ -33,6 +33,9 @@ Bounds: TypeAlias = Mapping[Any, tuple[float | None, float | None]]
 CALL_BYTES: Final = 256 << 20
 """No call has more bytes of pictures than this."""
 
+PLAN_BYTES: Final = 4 << 30
+"""No plan, which is drawn as a whole, has more."""
+
 Scales: TypeAlias = Mapping[Any, float] | Sequence[float] | float
 
 
@@ -252,6 +255,12 @@ class Explainer:
         if self._planner is None:
             raise InputError(f"{self.method.name} asks the model itself: it has no plan")
         prepared = self._planner.prepare([table.space(0)])[0]
+        size = len(prepared.points) * getattr(table, "row_bytes", 0)
+        if size > PLAN_BYTES:
+            raise InputError(
+                f"the {len(prepared.points)} pictures of this plan would take {size / 2**30:.1f} "
+                "GiB: use explain, which draws them as they are asked, or a smaller budget"
+            )
         return replace(self._plan(table, 0, prepared), inputs=table.inputs([0], [prepared.points]))
 
     # -- in words -------------------------------------------------------------------------------

@@ -175,8 +175,9 @@ class Explanation:
                 "scores are unsteady" if self.posterior is None else "intervals may be too narrow"
             )
             found.append(
-                f"{rows} row{'s are' if rows > 1 else ' is'} few for {len(self.names)} features: "
-                f"{what}; a larger budget helps, if there is more to ask"
+                f"{rows} row{'s are' if rows > 1 else ' is'} few for {len(self.names)} "
+                f"feature{'s' if len(self.names) > 1 else ''}: {what}; a larger budget helps, if "
+                "there is more to ask"
             )
         if rows > 1 and is_flat(self._answers(self.target)):
             found.append(

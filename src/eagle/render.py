@@ -33,6 +33,12 @@ GREEN_RED, BLUE_ORANGE = ("#009E73", "#D55E00"), ("#0072B2", "#E69F00")
 PARTS = 400
 """So many parts of a text are shown."""
 
+JOINERS = "\u200c\u200d"
+"""Not printable, but without them Persian words and families of emoji fall apart."""
+
+SMALLEST = 20
+"""Outlines would cover pictures with fewer pixels a side."""
+
 WIDEST = 128
 """Pixels of a picture's side on a page."""
 
@@ -103,7 +109,7 @@ class Sheet:
 
 def short(text: str, width: int) -> str:
     """Text cut to a width, without line breaks or control characters."""
-    clean = "".join(c if c.isprintable() else " " for c in text)
+    clean = "".join(c if c.isprintable() or c in JOINERS else " " for c in text)
     return clean if len(clean) <= width else clean[: width - 1] + "…"
 
 
@@ -329,9 +335,19 @@ def _panels(shown: Shown, picture: Picture) -> NDArray[np.uint8]:
     parts = [pixels, heat]
     if shown.doubt.any():
         parts.append(np.repeat(255 * (1 - shown.doubt)[labels][..., None], 3, axis=2))
+    edge = np.where(_edges(labels), 0.6, 1.0)[..., None]
+    parts[1:] = [part * edge for part in parts[1:]]
     gap = np.full((len(labels), 4, 3), 255.0)
     beside = [piece for part in parts for piece in (part, gap)][:-1]
     return np.asarray(np.rint(np.concatenate(beside, axis=1)), dtype=np.uint8)
+
+
+def _edges(labels: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Pixels whose neighbour to the right or below is of another segment."""
+    found = np.zeros(labels.shape, dtype=bool)
+    found[:, :-1] = labels[:, 1:] != labels[:, :-1]
+    found[:-1] |= labels[1:] != labels[:-1]
+    return np.asarray(found & (min(labels.shape) >= SMALLEST))
 
 
 def _rgb(hue: str) -> tuple[int, int, int]:

@@ -138,6 +138,16 @@ def test_pictures_of_one_grey_or_one_pixel() -> None:
         e, _ = seen(Images(), x)
         assert np.isfinite(e.scores).all()
         assert sum(e.values) == x.shape[0] * x.shape[1]
+        assert len(e.names) == 1
+        assert "of one colour is a single segment" in e.warnings[0]
+        assert "what is off looks as what is on" in e.warnings[0]
+        dark, asked = seen(Images(fill=0), x + np.ones_like(x))
+        assert "looks as" not in dark.warnings[0]
+        assert len(asked) == 2
+    glass = np.full((12, 12, 4), 9, np.uint8)
+    glass[..., 3] = np.arange(12)  # what is seen is of one colour all the same
+    assert len(seen(Images(), glass)[0].names) == 1
+    assert not any("segment" in w for w in seen(Images(FOUR, fill=0), picture())[0].warnings)
 
 
 @pytest.mark.parametrize(
@@ -170,6 +180,7 @@ def test_one_segment(method: Any) -> None:
         ([[1.0, 2.0], [3.0]], "differ in length"),
         (np.where(np.eye(6, 8) > 0, np.nan, 1.0), "NaN"),
         (np.full((6, 8, 3), np.inf), "infinity"),
+        (np.full((6, 8), 0xFF8800), "16746496 in a picture without channels .* unpack colours"),
         (np.zeros((8, 6)), r"segments of shape \(6, 8\) do not fit"),
     ],
 )
@@ -181,10 +192,28 @@ def test_what_is_no_picture(wrong: Any, match: str) -> None:
     assert not model.asked
 
 
-@pytest.mark.parametrize("segments", [0, -3, True, 2.5, "slic", {}])
+@pytest.mark.parametrize("segments", [0, -3, True, 2.5, "slic", {}, FOUR[..., None]])
 def test_what_are_no_segments(segments: Any) -> None:
-    with pytest.raises(eagle.InputError, match="segments are a number of them"):
+    with pytest.raises(eagle.InputError, match="segments are a number of them") as e:
         seen(Images(segments), picture())
+    assert "\n" not in str(e.value)
+
+
+def test_a_palette_is_no_grey() -> None:
+    """As an array it would be the numbers of its colours, which are in no order."""
+    pillow = pytest.importorskip("PIL.Image")
+    rgb = pillow.fromarray(picture(dtype=np.uint8))
+    assert len(seen(Images(FOUR), rgb)[0].names) == 4
+    with pytest.raises(eagle.InputError, match="convert it to RGB"):
+        seen(Images(FOUR), rgb.convert("P"))
+
+
+def test_one_colour_picture_is_not_many_grey_ones() -> None:
+    ex = eagle.Explainer(bright, Images(), task="regression", budget=20)
+    with pytest.raises(eagle.InputError, match="one colour picture, not several: use explain"):
+        ex.explain_many(picture(), progress=False)
+    assert len(ex.explain_many(picture()[None], progress=False)) == 1
+    assert len(ex.explain_many(np.moveaxis(picture(), -1, 0), progress=False)) == 3  # grey
 
 
 def test_labels_may_be_lists() -> None:
@@ -250,6 +279,14 @@ def test_no_call_is_too_large(method: Any, monkeypatch: pytest.MonkeyPatch) -> N
     assert alone.bill.rows == 12
 
 
+def test_a_plan_of_pictures_is_no_larger_than_memory() -> None:
+    """A plan is drawn as a whole, though explain would draw these one call after the other."""
+    large = np.zeros((4000, 4000, 3), np.uint8)
+    cut = np.arange(4000 * 4000).reshape(4000, 4000) % 64
+    with pytest.raises(eagle.InputError, match="1000 pictures of this plan would take 44"):
+        eagle.Explainer(None, Images(cut, fill=1), budget=1000).plan(large)
+
+
 # -- texts --------------------------------------------------------------------------------------
 
 
@@ -270,6 +307,11 @@ def tokens(text: str) -> list[str]:
         ("'quoted' - dash - x_1", ["quoted", "dash", "x_1"]),
         ("", []),
         ("🎉🎉 !!", ["🎉", "🎉"]),
+        ("👍🏽👎🏽❤\ufe0f🔥", ["👍🏽", "👎🏽", "❤\ufe0f", "🔥"]),
+        ("🇬🇧🇫🇷 3\ufe0f\u20e3 ⭐⭐ ↔\ufe0f", ["🇬🇧", "🇫🇷", "3\ufe0f\u20e3", "⭐", "⭐", "↔\ufe0f"]),
+        ("👩\u200d👩\u200d👧👦", ["👩\u200d👩\u200d👧", "👦"]),
+        ("人々 ｶﾅ 𠀀𠀁", ["人", "々", "ｶ", "ﾅ", "𠀀", "𠀁"]),
+        ("שלום עולם، مرحبا", ["שלום", "עולם", "مرحبا"]),
     ],
 )
 def test_words(text: str, parts: list[str]) -> None:
@@ -546,6 +588,20 @@ def test_sentences() -> None:
 
     found = [text[a:b] for a, b in sentences(text)]
     assert found == ["Good film!", "Was it?", "Yes…", "(really)", "And so on"]
+    text = 'It cost 3.50 at a.com. "Really?!" Wow!So it is... 好。坏！ हाँ। نعم؟ ?!'
+    found = [text[a:b] for a, b in sentences(text)]
+    assert found == [
+        "It cost 3.50 at a.com.", '"Really?!"', "Wow!", "So it is...", "好。", "坏！",
+        "हाँ।", "نعم؟",
+    ]  # fmt: skip
+    assert read("One. Two. Three. Four.", budget=5)[0].names == ("One", "Two", "Three", "Four")
+
+
+def test_more_words_than_a_float_has_powers_of_two() -> None:
+    text = " ".join(f"w{k}" for k in range(1100))
+    e, asked = read(text, budget=20)
+    assert len(e.names) == 1100
+    assert len(set(asked)) == 20
 
 
 @pytest.mark.parametrize(

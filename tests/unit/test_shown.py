@@ -16,7 +16,7 @@ from rich.console import Console
 
 import eagle
 from catalogue import LABELS, PICTURES, TEXTS, TWO, brightness, mood
-from eagle import demos, methods, png
+from eagle import demos, methods, png, render
 from eagle.space.subject import MOST, Passage, Picture
 from eagle.types import InputError
 
@@ -111,6 +111,14 @@ def test_hostile_texts_are_escaped() -> None:
     assert "&lt;" in page
 
 
+def test_what_joins_is_shown_and_what_turns_is_not() -> None:
+    e = explained("👩\u200d💻 می\u200cخواهم \u202egood\u202c bad")
+    for shown in (e._repr_html_(), str(e)):
+        assert "👩\u200d💻" in shown
+        assert "می\u200cخواهم" in shown
+        assert "\u202e" not in shown
+
+
 def test_a_text_on_a_console_marks_what_is_sure() -> None:
     e = explained("a good film with a bad end")
     shown = str(e)
@@ -131,6 +139,17 @@ def test_a_picture_on_a_page_is_inline_and_small(picture: eagle.Explanation) -> 
     assert 'src="data:image/png;base64,' in page
     assert "http" not in page
     assert len(page) < 40_000
+
+
+def test_segments_on_a_page_have_outlines(picture: eagle.Explanation) -> None:
+    large = LABELS.repeat(5, axis=0).repeat(5, axis=1)
+    pixels = PICTURES[0].repeat(5, axis=0).repeat(5, axis=1)
+    sheet = replace(picture, subject=Picture.of(pixels, large - 1)).sheet().shown
+    assert isinstance(sheet.subject, Picture)
+    shown = render._panels(sheet, sheet.subject)
+    side = large.shape[1]
+    doubt = shown[:, 2 * side + 8 :, 0].astype(float)
+    assert (doubt[:, 14] < 0.7 * doubt[:, 13]).mean() > 0.7  # where column 2 meets column 3
 
 
 def test_a_long_text_is_explained_by_sentences_and_says_so() -> None:
@@ -170,6 +189,9 @@ def test_image_hides_what_is_not_sure_or_not_strong(picture: eagle.Explanation) 
     assert coloured() == set(range(8))
     assert coloured(sure=True) == set(np.flatnonzero((low > 0) | (high < 0)).tolist())
     assert coloured(top=2) == set(picture.order()[:2].tolist())
+    for wrong in (0, -1, True, "two"):
+        with pytest.raises(InputError, match="how many segments to show"):
+            coloured(top=wrong)
 
 
 @pytest.mark.parametrize("text", [

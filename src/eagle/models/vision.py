@@ -144,9 +144,15 @@ class OnnxRun:
         inputs = self._session.get_inputs()
         if len(inputs) != 1 or len(inputs[0].shape) != 4:
             raise InputError(f"{path} does not take one batch of pictures: {inputs}")
-        self._input = inputs[0].name
+        self._input, self._shape = inputs[0].name, tuple(inputs[0].shape[1:])
 
     def __call__(self, pixels: NDArray[np.float32]) -> NDArray[Any]:
+        given = pixels.shape[1:]
+        if any(isinstance(w, int) and w != g for w, g in zip(self._shape, given, strict=True)):
+            raise InputError(
+                f"the network takes pictures of shape {self._shape}, but they came to it as "
+                f"{given}: mind the size, and grey or transparent ones where it wants colours"
+            )
         return np.asarray(self._session.run(None, {self._input: pixels})[0])
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -22,6 +22,9 @@ SMALL: Final = 64
 CHANNELS: Final = (1, 2, 3, 4)
 """Grey, grey and alpha, colour, colour and alpha."""
 
+DEEPEST: Final = 2**16 - 1
+"""The brightest grey that cameras write; whole numbers above it are colours packed into one."""
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -57,7 +60,7 @@ class Images:
         if not (self.segments is None or callable(self.segments) or labels or whole):
             raise InputError(
                 "segments are a number of them from 1, a 2-D array of labels, or a function from a "
-                f"picture to one, not {self.segments!r:.60}"
+                f"picture to one, not {_told(self.segments)}"
             )
         if isinstance(self.fill, str) and self.fill not in ("mean", "blur", "noise"):
             raise InputError(
@@ -69,6 +72,11 @@ class Images:
         pictures = list(X) if not one and isinstance(X, Iterable) else [X]
         if not pictures:
             raise InputError("there are no pictures to explain")
+        if not one and self.channels == "last" and _is_colour(X):
+            raise InputError(
+                f"an array of shape {X.shape} is one colour picture, not several: use explain, or "
+                "give a list of pictures"
+            )
         return [self._pictures(_array(p)) for p in pictures]
 
     def _pictures(self, given: Pixels) -> Pictures:
@@ -110,7 +118,9 @@ class Images:
             raise MissingExtraError("cutting a picture", "scikit-image", "image") from None
         wanted = int(self.segments or (20 if min(picture.shape[:2]) < SMALL else 50))
         colour = opaque(picture).astype(np.float64)
-        colour = (colour - colour.min()) / (float(np.ptp(colour)) or 1.0)
+        if not np.ptp(colour, axis=(0, 1)).any():  # nothing to cut by
+            return np.zeros(picture.shape[:2], dtype=np.intp)
+        colour = (colour - colour.min()) / float(np.ptp(colour) or 1.0)
         many = colour.ndim == 3 and colour.shape[-1] == 3
         flat = colour if many or colour.ndim == 2 else colour[..., 0]
         if min(picture.shape[:2]) < 2:  # too thin to be cut by colour: by place
@@ -179,10 +189,21 @@ class Pictures:
         return np.full(self.d, 1.0 if self.how.shift is None else np.nan)
 
     def subject(self, i: int) -> Picture:
-        note = (
-            "the picture is a single segment: it is kept or not as a whole" if self.d == 1 else ""
-        )
-        return Picture.of(self.picture, self.labels, note)
+        return Picture.of(self.picture, self.labels, self._note())
+
+    def _note(self) -> str:
+        """What must be known to read the scores: a cut or a fill that leaves nothing to see."""
+        notes = []
+        if self.d == 1:
+            seen = opaque(self.picture)
+            plain = " of one colour" if not np.ptp(seen, axis=(0, 1)).any() else ""
+            notes.append(f"the picture{plain} is a single segment: it is kept or not as a whole")
+        if self.how.shift is None and np.array_equal(self.picture, self.beneath):
+            notes.append(
+                "what is off looks as what is on, so the model saw one picture only: another fill "
+                "would tell more"
+            )
+        return "; ".join(notes)
 
     def space(self, i: int) -> MaskSpace | OffsetSpace:
         if self.how.shift is not None:
@@ -234,7 +255,23 @@ def _limits(picture: Pixels) -> tuple[float, float]:
     return (0.0, 1.0) if low >= 0 and high <= 1 else (low, high)
 
 
+def _told(segments: Any) -> str:
+    """What was given as segments, short enough for a sentence."""
+    if isinstance(segments, np.ndarray):
+        return f"an array of shape {segments.shape}"
+    return f"{segments!r:.60}"
+
+
+def _is_colour(X: Any) -> bool:
+    """Whether an array can only be meant as one picture: none are 3 or 4 pixels wide."""
+    return isinstance(X, np.ndarray) and X.ndim == 3 and X.shape[-1] in (3, 4)
+
+
 def _array(value: Any) -> NDArray[Any]:
+    if getattr(value, "mode", None) in ("P", "PA"):  # Pillow's
+        raise InputError(
+            "a picture with a palette holds numbers of colours, not colours: convert it to RGB"
+        )
     try:
         return np.asarray(value)
     except ValueError:
@@ -258,6 +295,11 @@ def _checked(picture: Pixels) -> Pixels:
         raise InputError(
             "a picture is an array of numbers of shape (height, width) or (height, width, "
             f"channels), not {picture.dtype} of shape {picture.shape}"
+        )
+    if picture.ndim == 2 and picture.dtype.kind in "iu" and picture.max() > DEEPEST:
+        raise InputError(
+            f"whole numbers up to {picture.max()} in a picture without channels are no shades of "
+            "grey: unpack colours into channels, or divide the numbers first"
         )
     if picture.dtype.kind == "f" and not np.isfinite(picture).all():
         raise InputError("the picture holds NaN or infinity: every pixel needs a number")

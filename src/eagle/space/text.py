@@ -21,18 +21,27 @@ Spans: TypeAlias = Sequence[tuple[int, int]]
 Part: TypeAlias = tuple[int, int, int]
 """Where a part begins and ends, and the feature it belongs to."""
 
-# Chinese characters and Japanese syllables stand alone; an emoji is one with all that modifies it.
-_ALONE = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-_EMOJI = "\U0001f000-\U0001faff\u2600-\u27bf"
-_JOINED = "[\u200d\ufe0f\U0001f3fb-\U0001f3ff]"
+# Chinese characters and Japanese syllables stand alone.
+_ALONE = (
+    "\u3005-\u3007\u3040-\u30ff\uff66-\uff9f"
+    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af"
+)
 _MARK = "\u0300"
 _LETTER = f"[^\\W{_ALONE}]"
 _LETTERS = f"{_LETTER}(?:{_LETTER}|{_MARK})*"
+# An emoji is one with all that modifies it (skin, the flags of lands, what says that it is an
+# emoji) and all that is joined to it; two letters for a flag are one, and a digit on a key.
+_EMOJI = "[\U0001f000-\U0001faff\u2600-\u27bf\u231a\u231b\u23e9-\u23f3\u2b1b\u2b1c\u2b50\u2b55]"
+_SIGN = f"(?:{_EMOJI}|[^\\w\\s](?=\ufe0f))[\ufe0f\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]*"
+_FLAG = "[\U0001f1e6-\U0001f1ff]{2}"
 WORD = re.compile(
-    f"[{_ALONE}]{_MARK}*|{_LETTERS}(?:['\u2019\u200c\u200d\\-]{_LETTERS})*"
-    f"|[{_EMOJI}](?:{_JOINED}+[{_EMOJI}]?)*"
+    f"[0-9#*]\ufe0f?\u20e3|{_FLAG}|{_SIGN}(?:\u200d{_SIGN})*|[{_ALONE}]{_MARK}*"
+    f"|{_LETTERS}(?:['\u2019\u00ad\u200c\u200d\\-]{_LETTERS})*"
 )
-SENTENCE = re.compile(r"\S[^.!?。！？…\n]*(?:[.!?。！？…]+[\"'”’)\]]*|$|(?=\n))")
+# A full stop ends a sentence only before a space: there are numbers and addresses.
+SENTENCE = re.compile(
+    r"\S[^\n]*?(?:(?:[!?…。！？؟।۔]+|\.+(?=[\s\"'”’)\]]|$))[.!?…]*[\"'”’)\]」』]*|$|(?=\n))"
+)
 
 SPACE = " \t\u00a0\u3000"
 
@@ -95,7 +104,7 @@ class Texts:
         by_word = words(text)
         count = len({text[s:e] for s, e in by_word}) if self.bag else len(by_word)
         by_sentence = sentences(text) if CROWDED * count > budget else []
-        if len(by_sentence) < 2:
+        if not 2 <= len(by_sentence) < count:
             return by_word, ""
         return by_sentence, (
             f"{count} words are too many for {budget} rows, so the text is explained by its "
