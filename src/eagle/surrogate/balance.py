@@ -19,8 +19,8 @@ LENGTHS: Final = 5
 SHARES: Final = (0.4, 0.4)
 BELIEF: Final = 0.1
 """The shares of misfit that go as products of two and of three features do, before the answers
-speak, and how firmly they are believed beside what blocks say. Set on six tables;
-`benchmarks.honest` measures it."""
+speak, and how firmly they are believed beside what blocks say. Set on tables;
+`benchmarks.honest --others` measures them on others."""
 
 ROUNDS: Final = 3
 """Then the shares hardly change any more."""
