@@ -13,10 +13,24 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine, make_friedman1
-from sklearn.ensemble import GradientBoostingRegressor, RandomForestClassifier
+from sklearn.datasets import (
+    load_breast_cancer,
+    load_diabetes,
+    load_iris,
+    load_wine,
+    make_friedman1,
+    make_gaussian_quantiles,
+    make_hastie_10_2,
+    make_sparse_uncorrelated,
+)
+from sklearn.ensemble import (
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    RandomForestClassifier,
+)
 from sklearn.model_selection import train_test_split
-from sklearn.neural_network import MLPClassifier
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neural_network import MLPClassifier, MLPRegressor
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVR
 
@@ -89,3 +103,16 @@ def tables() -> Iterator[Black]:
     folder = os.environ.get("EAGLE_DATA")
     for name, read in PAPER.items() if folder else ():
         yield fitted(f"{name}, forest", forest(), *read(Path(folder or "")))
+
+
+def others() -> Iterator[Black]:
+    """Tables and models that nothing was chosen on: none was looked at before all was settled."""
+    boosted = GradientBoostingClassifier(random_state=0)
+    yield fitted("Hastie 10.2, boosting", boosted, *make_hastie_10_2(2000, random_state=0))
+    shells = make_gaussian_quantiles(n_samples=500, n_features=6, n_classes=2, random_state=0)
+    yield fitted("shells, neighbours", KNeighborsClassifier(15), *shells)
+    network = MLPRegressor(hidden_layer_sizes=(32,), max_iter=1000, random_state=0)
+    sparse = make_sparse_uncorrelated(1000, 10, random_state=0)
+    yield fitted("four of ten, network", network, *sparse)
+    flowers = MLPClassifier((16,), max_iter=2000, random_state=0)
+    yield fitted("iris, network", flowers, *load_iris(return_X_y=True))

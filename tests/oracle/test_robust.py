@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -14,11 +15,12 @@ from hypothesis import strategies as st
 import eagle
 from eagle import methods
 from eagle.explain import Method
+from eagle.surrogate.balance import Balance, shares
 from eagle.surrogate.bayes import BayesLinear
 from eagle.surrogate.information import Prior, augment
 from eagle.surrogate.posterior import StudentT
 from eagle.surrogate.ridge import Ridge
-from eagle.surrogate.robust import Balance, Robust
+from eagle.surrogate.robust import Robust
 from eagle.types import Array, InputError
 
 seeds = st.integers(0, 2**32 - 1)
@@ -72,15 +74,42 @@ def test_degrees_of_freedom_are_those_of_the_variance_under_noise() -> None:
     assert ready.df < 20
 
 
-@given(seeds, st.integers(40, 200), st.integers(2, 5))
-def test_independent_rows_are_as_even_as_they_should_be(seed: int, n: int, d: int) -> None:
+@given(seeds, st.integers(24, 200), st.integers(1, 5))
+def test_evenness_is_the_mean_square_of_sums_of_products(seed: int, n: int, d: int) -> None:
     x = np.random.default_rng(seed).normal(size=(n, d))
     balance = Balance.of(x, np.ones(n))
-    centred = (x - x.mean(axis=0)) / x.std(axis=0)
-    products = (centred.T @ centred) ** 2 / n
-    whole = (products.sum() - np.trace(products)) / (d * (d - 1))
-    assert np.isclose(balance.whole, min(whole, 1.0))
-    assert 0 <= balance.left(centred, np.full(d, float(n))) <= 1
+    z = (x - x.mean(axis=0)) / x.std(axis=0)
+    cuts = np.arange(16, n, 16)
+    for k in (2, 3):
+        products = [z[:, list(of)].prod(axis=1) for of in combinations(range(d), k)]
+        whole = [p.sum() ** 2 / n for p in products] or [1.0]
+        blocks = [sum(part.sum() ** 2 for part in np.split(p, cuts)) / n for p in products] or [1.0]
+        assert np.isclose(balance.whole[k - 2], min(np.mean(whole), 1.0))
+        assert np.isclose(balance.evenness[0, k - 2], np.mean(blocks))
+    assert 0 <= balance.left(z, np.full(d, float(n))) <= 1
+
+
+@given(seeds)
+def test_shares_are_the_best_there_are(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    root, right = rng.normal(size=(2, 2)), 2 * rng.normal(size=2)
+    square = root @ root.T + 0.02 * np.eye(2)
+    found = shares(square, right)
+    assert found.min() >= 0
+    assert found.sum() <= 1 + 1e-12
+    grid = np.array([(a, b) for a in np.linspace(0, 1, 41) for b in np.linspace(0, 1 - a, 41)])
+
+    def loss(a: Array) -> Any:
+        return np.einsum("...i,ij,...j->...", a, square, a) / 2 - a @ right
+
+    assert loss(found) <= loss(grid).min() + 1e-12
+
+
+def test_many_features_are_looked_at_in_part() -> None:
+    x = np.random.default_rng(0).normal(size=(3000, 40))
+    balance = Balance.of(x, np.ones(3000))
+    assert (balance.evenness > 0.9).all()
+    assert (balance.evenness < 1.1).all()
 
 
 # -- laws ---------------------------------------------------------------------------------------

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Final, final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from eagle.surrogate.balance import Balance
 from eagle.surrogate.bayes import BayesLinear, Line
 from eagle.surrogate.fit import Fit, is_flat
 from eagle.surrogate.posterior import StudentT
@@ -24,14 +24,6 @@ FEW: Final = 16
 
 LEAST: Final = 1e-6
 """A residual is never taken for less than this share of what it would be if held out."""
-
-SHORTEST: Final = 16
-"""Blocks of fewer rows have no balance to speak of."""
-
-ADDITIVE: Final = 0.7
-BELIEF: Final = 0.05
-"""The share of misfit that balance removes, before the answers speak, and how firmly it is believed
-beside what blocks of half of the rows say. Set on six tables; `benchmarks.honest` measures it."""
 
 
 @final
@@ -107,71 +99,6 @@ class Sandwich:
         if is_flat(y):
             shrunk = np.zeros_like(shrunk)
         return scale + np.outer(shrunk, shrunk), unit
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Balance:
-    """How much more even than chance rows are: in blocks of their order, and all together.
-
-    What a line leaves has a part that is additive over features. Even rows make it cancel as they
-    make products of two features cancel, which needs no answers: `evenness` is their mean square
-    beside that of independent rows. Blocks of a sequence are as even as shorter plans, so residuals
-    summed over blocks say how large that part is; then the whole is as good as its own evenness.
-    """
-
-    starts: tuple[NDArray[np.intp], ...]
-    sizes: tuple[Array, ...]
-    evenness: Array
-    whole: float
-
-    @classmethod
-    def of(cls, features: Array, often: Array) -> Balance:
-        rows, starts = len(features), list[NDArray[np.intp]]()
-        if not rows:
-            return cls((), (), np.empty(0), 1.0)
-        while 1.5 * (length := SHORTEST << len(starts)) <= rows:
-            starts.append(np.arange(0, rows, length))
-        x = features[:, np.ptp(features, axis=0) > 0]
-        x = x - np.average(x, axis=0, weights=often)
-        x /= np.sqrt(np.average(x**2, axis=0, weights=often))
-        sizes = tuple(np.add.reduceat(often, start) for start in starts)
-        evenness = np.array([_evenness(x, often, start) for start in starts])
-        whole = _evenness(x, often, np.zeros(1, dtype=np.intp))
-        return cls(tuple(starts), sizes, evenness, min(whole, 1.0))
-
-    def left(self, pull: Array, variance: Array) -> float:
-        """What balance leaves of the variance, shape (d,), that independent rows would have.
-
-        `pull` is what each row adds to each score, shape (rows, d). All scores share the answer.
-        """
-        known = variance > 0
-        if not known.any() or self.whole >= 1:
-            return 1.0
-        pull = pull[:, known] / np.sqrt(variance[known])
-        top, bottom = BELIEF * ADDITIVE, BELIEF
-        for start, size, even in zip(self.starts, self.sizes, self.evenness, strict=True):
-            share = size / size.sum()
-            sums = np.add.reduceat(pull, start, axis=0) - share[:, None] * pull.sum(axis=0)
-            seen = float((sums**2).sum(axis=0).mean()) / float(share @ (1 - share))
-            # Long blocks are most like the whole, but few.
-            trust = (1 / float(share.max()) - 1) * float(share.max()) ** 3
-            top += trust * (1 - seen) * (1 - even)
-            bottom += trust * (1 - even) ** 2
-        additive = min(max(top / bottom, 0.0), 1.0)
-        return 1 - additive * (1 - self.whole)
-
-
-def _evenness(x: Array, often: Array, starts: NDArray[np.intp]) -> float:
-    """The mean square of sums of products of two features over blocks; 1 if independent."""
-    d = x.shape[1]
-    if d < 2:  # no pair, and nothing is claimed
-        return 1.0
-    total = 0.0
-    for part, times in zip(np.split(x, starts[1:]), np.split(often, starts[1:]), strict=True):
-        products = (part * times[:, None]).T @ part
-        total += float((products**2).sum() - (np.diagonal(products) ** 2).sum())
-    return float(total / (d * (d - 1) * float(often.sum())))
 
 
 def _degrees(line: Line) -> float:
