@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 
 from eagle.bench.measure import budgets
@@ -34,9 +36,12 @@ def default(found: Found) -> Page:
     for problem in found.problems():
         lines = []
         for method in found.methods(problem):
-            r = table[problem, method] = row(found, problem, method)
-            lines.append(r)
-        _section(page, problem, lines)
+            r = row(found, problem, method)
+            if np.isfinite(r.stability[0]):
+                table[problem, method] = r
+                lines.append(r)
+        if lines:
+            _section(page, problem, lines)
     _means(page, found, table)
     _soon(page, found)
     page.say(_verdict(found, table))
@@ -76,6 +81,7 @@ def _means(page: Page, found: Found, table: dict[tuple[str, str], Row]) -> None:
     page.table(["data sets", "method", "agreement", "stability", "error", "covers", "width"], lines)
 
 
+@cache
 def reach(found: Found, problem: str) -> tuple[float, float]:
     """What EAGLE as printed agrees at its full budget, and the rows balanced ones need for it."""
     printed, curve = [], []
@@ -89,8 +95,9 @@ def reach(found: Found, problem: str) -> tuple[float, float]:
         curve.append([agreement(runs, truth, TOP) for runs in grown])
     if not curve:
         return float("nan"), float("nan")
-    short = min(map(len, curve))
-    heights, level = np.mean([c[:short] for c in curve], axis=0), float(np.mean(printed))
+    long = max(map(len, curve))  # a short text has few masks to ask; then it stays as it is
+    heights = np.mean([c + c[-1:] * (long - len(c)) for c in curve], axis=0)
+    level = float(np.mean(printed))
     there = np.flatnonzero(heights >= level)
     return level, float(budgets(found.budget)[there[0]]) if len(there) else float("nan")
 
@@ -115,18 +122,19 @@ def _verdict(found: Found, table: dict[tuple[str, str], Row]) -> str:
         return mean(values)[0]
 
     gains = [over(BALANCED, "to_lime") - over(m, "to_lime") for m in (LIME, PRINTED)]
+    there = [p for p in found.problems() if (p, BALANCED) in table]
     beaten = [
         paper.SETS[p]
-        for p in found.problems()
+        for p in there
         if (value := paper.stability(PRINTED, p)) is not None
         and table[p, BALANCED].stability[0] > value
     ]
-    asked = [p for p in found.problems() if p in paper.SETS]
-    rows = [reach(found, p)[1] for p in found.problems()]
+    asked = [p for p in there if p in paper.SETS]
+    rows = [reach(found, p)[1] for p in there]
     late = sum(not r <= 200 for r in rows if np.isfinite(r)) + sum(not np.isfinite(r) for r in rows)
     out = [
         f"{paper.SETS.get(p, p)} ({table[p, BALANCED].covered[0]:.2f})"
-        for p in found.problems()
+        for p in there
         if np.isfinite(table[p, BALANCED].covered[0])
         and not 0.88 <= round(table[p, BALANCED].covered[0], 2) <= 0.92
     ]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import cache
 from typing import TYPE_CHECKING, final
 
 import numpy as np
@@ -42,6 +43,7 @@ class Row:
     calls: float
 
 
+@cache
 def row(found: Found, problem: str, method: str) -> Row:
     """All figures of a method on a data set."""
     columns: dict[str, list[float]] = {}
@@ -52,6 +54,9 @@ def row(found: Found, problem: str, method: str) -> Row:
         for name, value in _figures(found, problem, method, instance, scores).items():
             columns.setdefault(name, []).append(value)
     means = {name: mean(values) for name, values in columns.items()}
+    if not means:
+        nothing = dict.fromkeys([f.name for f in fields(Row)[1:-2]], (NAN, NAN))
+        return Row(method, rows=NAN, calls=NAN, **nothing)
     rows, calls = (means.pop(name, (NAN, NAN))[0] for name in ("rows", "calls"))
     return Row(method, rows=rows, calls=calls, **means)
 
@@ -148,13 +153,17 @@ def _section(page: Page, found: Found, problem: str) -> None:
                 bold(spread(*r.stability), r.stability[0] == best),
                 bold(spread(*r.to_lime), r.to_lime[0] == right), spread(*r.to_own),
                 number(r.error[0], 2), number(r.covered[0], 2), number(r.covered_lime[0], 2),
-                number(r.wide[0], 2), number(r.consistent[0], 2), number(r.fits[0], 2),
+                number(r.wide[0], 2), number(r.consistent[0], 2), _fit(r.fits[0]),
                 f"{r.rows:.0f}", f"{r.calls:.0f}",
             ]
             for r in rows
         ],
     )  # fmt: skip
     page.say(verdict(rows, problem, name))
+
+
+def _fit(r2: float) -> str:
+    return "< −1" if r2 < -1 else number(r2, 2)
 
 
 def verdict(rows: list[Row], problem: str, name: str) -> str:
