@@ -457,7 +457,7 @@ def parser() -> ArgumentParser:
     add("model", type=Path, metavar="MODEL", help=".onnx, or .joblib or .pkl to trust")
     add("--row", type=int, metavar="N", required=True, help="the row of the data, from 0")
     add("--methods", nargs="+", choices=METHODS, metavar="METHOD",
-        default=["eagle", "lime", "glime", "baylime", "bayeslime"],
+        default=["eagle-balanced", "eagle", "lime", "baylime", "bayeslime"],
         help=f"some of: {', '.join(METHODS)}")  # fmt: skip
     add("--runs", type=int, default=5, metavar="N", help="runs of each (default: 5)")
     add("--top", type=int, default=5, metavar="K", help="features that count (default: 5)")
@@ -537,8 +537,8 @@ def space_options(p: ArgumentParser) -> ArgumentParser:
 
 
 def method_option(p: ArgumentParser) -> None:
-    p.add_argument("--method", choices=METHODS, default="eagle", metavar="METHOD",
-                   help=f"default: eagle; one of: {', '.join(METHODS)}")  # fmt: skip
+    p.add_argument("--method", choices=METHODS, default="eagle-balanced", metavar="METHOD",
+                   help=f"default: eagle-balanced; one of: {', '.join(METHODS)}")  # fmt: skip
 
 
 def result_options(p: ArgumentParser) -> None:

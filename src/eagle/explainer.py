@@ -65,7 +65,7 @@ class Explainer:
         data: Any = None,
         *,
         view: View | None = None,
-        method: Method | Foreign = methods.EAGLE,
+        method: Method | Foreign = methods.EAGLE_BALANCED,
         budget: int | None = None,
         random_state: int | None = 0,
         task: Task | None = None,

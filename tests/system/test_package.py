@@ -28,7 +28,7 @@ def test_public_names() -> None:
     assert sorted(eagle.__all__) == [
         "Background", "Comparison", "EagleError", "Explainer", "Explanation", "Images",
         "InputError", "Method", "ModelError", "Plan", "ReplyError", "Texts",
-        "compare", "methods", "plot", "theory",
+        "compare", "methods", "plot", "theory", "until",
     ]  # fmt: skip
     assert all(hasattr(eagle, name) for name in eagle.__all__)
     assert not hasattr(eagle, "nonsense")

@@ -203,7 +203,7 @@ def test_what_predict_means() -> None:
 def test_several_labels_and_targets_are_refused_in_a_sentence() -> None:
     labels = X[:, :3] > 0
     several = OneVsRestClassifier(RandomForestClassifier(3, random_state=0)).fit(X, labels)
-    with pytest.raises(eagle.ReplyError, match="give a function of the table"):
+    with pytest.raises(eagle.ReplyError, match="give a function that returns them"):
         eagle.Explainer(several, X, budget=60).explain(X[0])
     raw = eagle.Explainer(
         lambda Z: several.predict_proba(Z), X, task="regression", budget=60

@@ -15,6 +15,7 @@ from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier
 
 import eagle
+from eagle import methods
 from eagle.render import SHOWN
 from eagle.surrogate.bayes import LineFit
 
@@ -47,11 +48,12 @@ def test_lists_and_ranks(iris: eagle.Explanation) -> None:
 
 def test_the_line_adds_up(iris: eagle.Explanation) -> None:
     assert np.isclose(iris.intercept + iris.scores.sum(), iris.local_prediction)
-    fit = iris.fit
-    assert isinstance(fit, LineFit)
-    assert np.array_equal(fit.scores, iris.scores)
-    mean, scale = fit.predict(np.ones((1, 4)))
-    assert np.isclose(mean[0], iris.local_prediction)
+    assert np.array_equal(iris.fit.scores, iris.scores)
+    X = load_iris().data
+    e = eagle.Explainer(lambda rows: rows[:, 0] ** 2, X, method=methods.EAGLE).explain(X[60])
+    assert isinstance(e.fit, LineFit)
+    mean, scale = e.fit.predict(np.ones((1, 4)))
+    assert np.isclose(mean[0], e.local_prediction)
     assert scale[0] > 0
 
 

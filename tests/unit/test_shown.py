@@ -231,7 +231,7 @@ def test_demos_tell_something_true(what: str) -> None:
     says, e = demos.DEMOS[what]()
     assert says.endswith(":")
     assert e.prediction > 0.5
-    assert e.r2_held_out > 0.2
+    assert e.r2_held_out > 0.15
     if what == "text":
         assert {"warm", "funny", "dull", "clever", "superb"} == set(e.top(5))
 

@@ -257,7 +257,7 @@ def test_from_the_instance_alone() -> None:
 
     for scales in ([1.0, 2.0], {0: 1.0, 1: 2.0}):
         e = eagle.Explainer(model, scales=scales, budget=60).explain(np.array([5.0, 6.0]))
-        assert np.allclose(e.scores, [3.0, -2.0], atol=0.15)
+        assert np.allclose(e.scores, [3.0, -2.0], atol=0.2)
         with pytest.raises(eagle.InputError, match="need a background"):
             e.to_shap()
     by_name = eagle.Explainer(
