@@ -170,15 +170,19 @@ class Planner:
         return [self._filled(space, plan) for space, plan in zip(spaces, plans, strict=True)]
 
     def _filled(self, space: Space, points: Points) -> Points:
-        """A plan of masks, as long as it takes to ask the budget: many are drawn more than once."""
-        n = self.budget
-        if len(space.origin) < n.bit_length():  # there are no more to ask than this
-            return points
-        while len(first := space.distinct(points)[0]) < self.budget and n < LONGEST * self.budget:
+        """A plan of masks, as long as it takes to ask the budget, or all masks there are.
+
+        Many are drawn more than once. Never shorter than the budget, so that plans are nested.
+        """
+        n, d = self.budget, len(space.origin)
+        most = self.budget if d >= 63 else min(self.budget, 2**d)
+        while len(first := space.distinct(points)[0]) < most and n < LONGEST * self.budget:
             n *= 2
             plan = self._design.plan([space], self.method.kernel_in(space), n, self.generator())
             points = plan[0]
-        return points[: first[self.budget - 1] + 1] if len(first) >= self.budget else points
+        if len(first) < most:
+            return points
+        return points[: max(self.budget, int(first[most - 1]) + 1)]
 
     def generator(self) -> np.random.Generator:
         """The one source of chance, fresh for each plan and each instance."""

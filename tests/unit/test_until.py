@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -73,6 +74,20 @@ def test_texts_stop_too() -> None:
     settings: dict[str, Any] = {"task": "classification", "outputs": ("no", "yes"), "budget": 2000}
     several = Explainer(mood, Texts(), **settings).explain_many(TEXTS, until=Top(2), progress=False)
     assert all(e.bill.stopped for e in several)
+
+
+@pytest.mark.parametrize("words", [1, 2, 3, 5, 6, 8])
+@pytest.mark.parametrize("method", [methods.EAGLE, methods.EAGLE_BALANCED, methods.BAYLIME])
+def test_a_short_text_has_few_masks_and_stops_at_the_last(method: Any, words: int) -> None:
+    text = " ".join("abcdefgh"[:words])
+    settings: dict[str, Any] = {"task": "classification", "outputs": ("no", "yes")}
+    made = Explainer(mood, Texts(), method=method, budget=3000, **settings)
+    e = made.explain(text, until=Width(1e-9))
+    assert e.bill.rows <= 2**words
+    rows = [made.using(method, budget=n).explain(text) for n in (10, 50, 75, 113, 170, 500)]
+    for short, long in pairwise(rows):  # nested, also beyond all masks
+        asked = short.evidence.points
+        assert np.array_equal(asked, long.evidence.points[: len(asked)])
 
 
 def test_a_rule_is_met_by_the_closed_form() -> None:
