@@ -24,8 +24,9 @@ from sklearn.ensemble import RandomForestClassifier
 from threadpoolctl import threadpool_limits
 
 import eagle
+from eagle import methods
 from eagle.design.greedy import Greedy
-from eagle.explain import MEMORY
+from eagle.explain import MEMORY, Method
 from eagle.kernel import Exponential
 from eagle.space.background import Background
 from eagle.space.tabular import Table
@@ -66,7 +67,7 @@ def tables() -> dict[str, NDArray[np.float64]]:
     }
 
 
-def one(forest: RandomForestClassifier, X: NDArray[np.float64], view: Any, repeats: int) -> None:
+def one(forest: Any, X: NDArray[np.float64], method: Method, view: Any, repeats: int) -> None:
     """One explanation against one bare call of as many rows."""
     batch = X[np.random.default_rng(0).integers(0, len(X), BUDGET)]
 
@@ -75,12 +76,12 @@ def one(forest: RandomForestClassifier, X: NDArray[np.float64], view: Any, repea
 
     def first() -> Any:
         MEMORY.clear()
-        return eagle.Explainer(forest, X, view=view).explain(X[0])
+        return eagle.Explainer(forest, X, method=method, view=view).explain(X[0])
 
     def fresh() -> Any:
-        return eagle.Explainer(forest, X, view=view).explain(X[0])
+        return eagle.Explainer(forest, X, method=method, view=view).explain(X[0])
 
-    warm = eagle.Explainer(forest, X, view=view)
+    warm = eagle.Explainer(forest, X, method=method, view=view)
     warm.explain_many(X[:200], progress=False)
     rows, others = iter(X[200:]), iter(X)
 
@@ -97,11 +98,11 @@ def one(forest: RandomForestClassifier, X: NDArray[np.float64], view: Any, repea
         print(f"  {view:<10}  {name:<20} {found:6.2f} x one call of {BUDGET} rows ({base:.1f} ms)")
 
 
-def against_lime(forest: RandomForestClassifier, X: NDArray[np.float64], repeats: int) -> None:
+def against_lime(forest: Any, X: NDArray[np.float64], method: Method, repeats: int) -> None:
     from lime.lime_tabular import LimeTabularExplainer
 
     explainer = LimeTabularExplainer(X, random_state=0)
-    ours = eagle.Explainer(forest, X)
+    ours = eagle.Explainer(forest, X, method=method)
     ours.explain_many(X[:200], progress=False)
     rows = iter(X[200:])
 
@@ -113,7 +114,7 @@ def against_lime(forest: RandomForestClassifier, X: NDArray[np.float64], repeats
     print(f"  binned      warm, plan known     {found:6.2f} {beside}")
 
 
-def many(forest: RandomForestClassifier, X: NDArray[np.float64], view: Any, n: int) -> None:
+def many(forest: Any, X: NDArray[np.float64], method: Method, view: Any, n: int) -> None:
     """Many explanations against bare calls of as many rows, in chunks."""
     chunk = X[np.random.default_rng(0).integers(0, len(X), 25_000)]
     laws: set[Any] = set()
@@ -124,7 +125,7 @@ def many(forest: RandomForestClassifier, X: NDArray[np.float64], view: Any, n: i
 
     def ours() -> Any:
         MEMORY.clear()
-        explainer = eagle.Explainer(forest, X, view=view)
+        explainer = eagle.Explainer(forest, X, method=method, view=view)
         table = explainer._groups(X[:n])[0].table
         laws.update(table.space(i).law for i in range(n))
         for _ in explainer.explain_each(X[:n]):
@@ -184,12 +185,13 @@ def main() -> None:
     for name, data in tables().items():
         X, y = data[:, :-1].copy(), data[:, -1]
         forest = RandomForestClassifier(100, n_jobs=1, random_state=0).fit(X, y)
-        print(name)
-        for view in ("binned", "continuous"):
-            one(forest, X, view, repeats)
-        against_lime(forest, X, repeats)
-        for view in ("binned", "continuous"):
-            many(forest, X, view, n)
+        for method in (methods.EAGLE_BALANCED, methods.EAGLE):
+            print(f"{name}: {method.name}")
+            for view in ("binned", "continuous"):
+                one(forest, X, method, view, repeats)
+            against_lime(forest, X, method, repeats)
+            for view in ("binned", "continuous"):
+                many(forest, X, method, view, n)
         memory(forest, X)
     growth(quick)
 
