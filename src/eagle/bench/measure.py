@@ -25,6 +25,10 @@ from eagle.until import Rule, Top, Width
 LEVEL: Final = 0.9
 """The level of the intervals in records, as in the paper's figures."""
 
+SCORES: Final = 14
+CURVES: Final = 10
+"""Binary digits that records keep: scores to 3 parts in 100,000, curves to 5 in 10,000."""
+
 STEP: Final = 10
 """Curves have a value for each so many rows: the paper's batch."""
 
@@ -159,9 +163,9 @@ def _curves(e: Explanation, trial: Trial) -> Record:
     ratio = dict(trial.options).get("precision")
     prior = PAPER if ratio is None else Prior(float(ratio) * len(e.names), None)
     return {
-        "d_efficiency": _numbers(d_efficiency(features, weight, prior, at)),
-        "a_efficiency": _numbers(a_efficiency(features, weight, prior, at)),
-        "slope_efficiency": _numbers(d_efficiency(features, weight, FREE, at, slopes=True)),
+        "d_efficiency": _numbers(d_efficiency(features, weight, prior, at), CURVES),
+        "a_efficiency": _numbers(a_efficiency(features, weight, prior, at), CURVES),
+        "slope_efficiency": _numbers(d_efficiency(features, weight, FREE, at, slopes=True), CURVES),
     }
 
 
@@ -223,5 +227,10 @@ PARTS: Final = {
 }  # fmt: skip
 
 
-def _numbers(values: Any) -> list[float]:
-    return [float(v) for v in np.asarray(values, dtype=np.float32)]
+def _numbers(values: Any, bits: int = SCORES) -> list[float]:
+    """Numbers in single precision with so many binary digits, so that records stay small."""
+    found = np.asarray(values, dtype=np.float32)
+    drop = 23 - bits
+    whole = found.view(np.uint32) + np.uint32(1 << (drop - 1))
+    kept = (whole & np.uint32((0xFFFFFFFF << drop) & 0xFFFFFFFF)).view(np.float32)
+    return [float(v) for v in np.where(np.isfinite(found), kept, found)]

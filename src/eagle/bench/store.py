@@ -112,7 +112,12 @@ class Store:
         names = list(dict.fromkeys(name for record in records for name in record))
         columns = {name: _column([record.get(name) for record in records], name) for name in names}
         temporary = path.with_suffix(".parquet.new")
-        parquet.write_table(pa.table(columns), temporary, compression="zstd", compression_level=19)
+        floats = [name for name in names if name in LISTS]
+        parquet.write_table(
+            pa.table(columns), temporary, compression="zstd", compression_level=19,
+            use_dictionary=[name for name in names if name not in LISTS],
+            use_byte_stream_split=[f"{name}.list.element" for name in floats],
+        )  # fmt: skip
         temporary.replace(path)
 
 
