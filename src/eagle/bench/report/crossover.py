@@ -25,7 +25,8 @@ def crossover(found: Found) -> Page:
         f"{found.experiment.runs} runs, pairs of different runs only. For each prediction the rows "
         f"are counted at which EAGLE first reaches what {RIVAL} has at {found.budget}; the figure "
         "is the mean over those predictions where it does, and how many these are. Plans are "
-        "nested, so each curve costs one set of answers."
+        "nested, so each curve costs one set of answers. Its seconds are on "
+        "[a page of their own](table2-seconds.md): they are taken alone."
     )
     rows = []
     for problem in found.problems():
@@ -35,8 +36,7 @@ def crossover(found: Found) -> Page:
                 rows.append(made)
     page.table(
         ["data set", "method", f"D-eff of {RIVAL} (paper)", "ours", "EAGLE's rows (paper)", "ours",
-         "reached", f"CCM of {RIVAL} (paper)", "ours", "EAGLE's rows (paper)", "ours", "reached",
-         f"seconds of {RIVAL} ÷ EAGLE (paper)", "ours"],
+         "reached", f"CCM of {RIVAL} (paper)", "ours", "EAGLE's rows (paper)", "ours", "reached"],
         rows,
     )  # fmt: skip
     page.say(_verdict(found))
@@ -71,17 +71,10 @@ def _row(found: Found, problem: str, method: str) -> list[str] | None:
         return None
     printed = paper.CROSSOVER.get(problem)
     said = [number(v, 3 if k in (0, 2) else 0) for k, v in enumerate(printed or [None] * 6)]
-    saved = "–" if printed is None else number(printed[4] / printed[5], 2)
-    seconds = [
-        mean([r["model_seconds"] + r["own_seconds"] for i in found.instances(problem)
-              for r in found.runs(problem, m, i)])[0]
-        for m in (RIVAL, method)
-    ]  # fmt: skip
     return [
         paper.SETS.get(problem, problem), method,
         said[0], number(float(informed[0].mean())), said[1], *_reached(informed[1]),
         said[2], number(float(settled[0].mean())), said[3], *_reached(settled[1]),
-        saved, number(seconds[0] / seconds[1], 1),
     ]  # fmt: skip
 
 

@@ -192,7 +192,11 @@ def ablation(found: Found) -> Page:
     return page
 
 
-NAMES = {"precision": "λ/d", "pool": "size of the pool", "segments": "number of superpixels"}
+NAMES = {
+    "precision": "λ/d",
+    "pool": "the size of the pool",
+    "segments": "the number of superpixels",
+}
 
 
 def _at(found: Found, problem: str, method: str, option: str, value: Any) -> list[float]:

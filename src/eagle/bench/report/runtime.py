@@ -50,6 +50,36 @@ def runtime(found: Found) -> Page:
     return page
 
 
+def seconds(found: Found) -> Page:
+    """The page of table 2's last columns."""
+    page = Page("table2-seconds", found.experiment.title)
+    page.say(
+        f"Wall-clock seconds of one explanation from {found.budget} rows, mean over "
+        f"{found.experiment.instances} predictions (ImageNet fewer) × {found.experiment.runs} runs, "
+        "each alone; *bare* is one call of the model with as many rows. The paper's seconds are "
+        "from another machine and, for ImageNet, another network."
+    )
+    rows, ratios = [], []
+    for problem in found.problems():
+        taken = {m: _seconds(_all(found, problem, m)).mean() for m in found.methods(problem)}
+        printed = paper.CROSSOVER[problem]
+        ratios.append(taken["EAGLE (paper)"] / taken["BayesLIME"])
+        rows.append([paper.SETS[problem], *[f"{s:.3f}" for s in taken.values()],
+                     f"{ratios[-1]:.2f}", f"{printed[4]:g}", f"{printed[5]:g}",
+                     f"{printed[5] / printed[4]:.2f}"])  # fmt: skip
+    page.table(["data set", *found.methods(found.problems()[0]), "EAGLE (paper) ÷ BayesLIME",
+                "paper: BayesLIME", "paper: EAGLE", "paper: ratio"], rows)  # fmt: skip
+    page.say(
+        f"Verdict: EAGLE as printed takes {min(ratios):.2f} to {max(ratios):.2f} of BayesLIME's "
+        "time (paper: 0.20 to 0.85); where the model's own answers cost most, the two draw near."
+    )
+    return page
+
+
+def _all(found: Found, problem: str, method: str) -> list[Record]:
+    return [r for i in found.instances(problem) for r in found.runs(problem, method, i)]
+
+
 def _records(found: Found, method: str, n: int) -> list[Record]:
     """The runs with exactly so many rows; at the largest budget, those with the most."""
     exact = n if n < max(found.experiment.budgets) else None

@@ -14,13 +14,13 @@ from eagle.bench.report.found import Found
 from eagle.bench.report.page import Page
 from eagle.bench.report.pictures import attributions, samples
 from eagle.bench.report.readings import readings
-from eagle.bench.report.runtime import runtime
+from eagle.bench.report.runtime import runtime, seconds
 from eagle.bench.report.stability import stability
 from eagle.bench.store import Store
 from eagle.types import InputError
 
 PAGES: Final[dict[str, Callable[[Found], Page]]] = {
-    "table1": stability, "table2": crossover, "table3": runtime, "figure1": samples,
+    "table1": stability, "table2": crossover, "table2-seconds": seconds, "table3": runtime, "figure1": samples,
     "figure2": convergence, "figure3-prior": ablation, "figure3-pool": ablation,
     "figure3-segments": ablation, "attributions": attributions, "texts": attributions,
     "bounds": bounds, "default": default, "stop": stopping,
