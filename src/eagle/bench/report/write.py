@@ -20,7 +20,8 @@ from eagle.bench.store import Store
 from eagle.types import InputError
 
 PAGES: Final[dict[str, Callable[[Found], Page]]] = {
-    "table1": stability, "table2": crossover, "table2-seconds": seconds, "table3": runtime, "figure1": samples,
+    "table1": stability, "table2": crossover, "table2-seconds": seconds, "table3": runtime,
+    "figure1": samples,
     "figure2": convergence, "figure3-prior": ablation, "figure3-pool": ablation,
     "figure3-segments": ablation, "attributions": attributions, "texts": attributions,
     "bounds": bounds, "default": default, "stop": stopping,
