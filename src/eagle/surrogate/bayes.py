@@ -111,7 +111,8 @@ class Line:
         r2 = held = float("nan")
         if not is_flat(y):
             r2 = 1.0 - loss / spread
-            if self.left.min() > 1e-6:  # else a row alone decides: nothing is left without it
+            # With no more rows than coefficients, or where a row alone decides, nothing is left.
+            if len(y) > len(self.factor) and self.left.min() > 1e-6:
                 held = 1.0 - float(self.weight @ (residual / self.left) ** 2) / spread
         mean *= unit
         mean[self.still] = 0.0
