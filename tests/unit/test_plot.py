@@ -222,7 +222,7 @@ def test_bars_are_scores_and_whiskers_intervals(explanation: Explanation, level:
     assert [to_rgba(b.get_facecolor())[3] < 1 for b in bars] == unclear.tolist()
     colours = [render.UP if s > 0 else render.DOWN for s in e.scores[order]]
     assert [to_hex(b.get_facecolor()).upper() for b in bars] == colours
-    assert f"{100 * level:g}% credible interval" in ax.get_xlabel()
+    assert f"{100 * level:g}% interval" in ax.get_xlabel()
 
 
 def test_the_strongest_is_on_top_and_the_rest_is_counted(explanation: Explanation) -> None:

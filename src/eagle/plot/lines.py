@@ -53,9 +53,7 @@ def convergence(
     p.ax.grid(axis="y", color=p.ink, alpha=0.12, linewidth=0.6)
     p.title(e.title)
     p.x_label("Rows asked", meaning([e]))
-    p.ax.set_ylabel(
-        f"Score and its {per_cent(level)} credible interval", fontsize="small", **LITERAL
-    )
+    p.ax.set_ylabel(f"Score and its {per_cent(level)} interval", fontsize="small", **LITERAL)
     p.small_ticks("y")
     _labels(p, float(counts[-1]), grown[-1, :, 0], lined(e.conditions[j] for j in order))
     return p.done()

@@ -233,4 +233,4 @@ def whiskers(explanations: Iterable[Explanation], level: float, what: str, hint:
     known = [e.posterior for e in explanations if e.posterior is not None]
     if any(isinstance(posterior, Bounds) for posterior in known):
         return [f"{what}: intervals as the methods give them{hint}"]
-    return [f"{what}: {per_cent(level)} credible interval{hint}"] if known else []
+    return [f"{what}: {per_cent(level)} interval{hint}"] if known else []
