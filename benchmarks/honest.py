@@ -20,17 +20,18 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import replace
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 
 import eagle
 from benchmarks.tables import Black, others, tables
-from benchmarks.truth import TOP, jaccard
+from benchmarks.truth import TOP
 from eagle import methods
 from eagle.explain import Method
 from eagle.explanation import answers_of
+from eagle.metrics import stability
+from eagle.metrics import truth as metrics
 from eagle.surrogate.bayes import BayesLinear
 from eagle.surrogate.information import Prior
 from eagle.surrogate.robust import Robust
@@ -66,13 +67,12 @@ def agreement(runs: Runs, truth: list[eagle.Explanation]) -> list[float]:
     """Stability, agreement and relative error, means over instances."""
     out = []
     for i, exact in enumerate(truth):
-        mine = [run[i] for run in runs]
-        apart = [np.linalg.norm(e.scores - exact.scores) for e in mine]
+        mine = [run[i].scores for run in runs]
         out.append(
             [
-                np.mean([jaccard(a.top(TOP), b.top(TOP)) for a, b in combinations(mine, 2)]),
-                np.mean([jaccard(e.top(TOP), exact.top(TOP)) for e in mine]),
-                np.mean(apart) / np.linalg.norm(exact.scores),
+                stability.jaccard(mine, TOP),
+                metrics.agreement(mine, exact.scores, TOP),
+                metrics.relative_error(mine, exact.scores),
             ]
         )
     return [float(v) for v in np.mean(out, axis=0)]

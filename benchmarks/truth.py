@@ -17,11 +17,9 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import replace
-from itertools import combinations
 from typing import Any
 
 import numpy as np
-from scipy.special import comb
 from sklearn.datasets import load_breast_cancer, load_wine, make_classification
 from sklearn.ensemble import RandomForestClassifier
 
@@ -29,6 +27,8 @@ import eagle
 from eagle import methods
 from eagle.design.iid import Independent
 from eagle.explain import Method
+from eagle.metrics.stability import chance, jaccard
+from eagle.metrics.truth import agreement, coverage, width
 from eagle.surrogate.bayes import BayesLinear
 from eagle.surrogate.information import Prior
 
@@ -41,19 +41,6 @@ METHODS = {
     "EAGLE (paper)": methods.EAGLE_PAPER,
     "independent rows": replace(methods.EAGLE, name="independent", design=Independent()),
 }
-
-
-def jaccard(a: list[str], b: list[str]) -> float:
-    return len({*a} & {*b}) / len({*a} | {*b})
-
-
-def chance(d: int, k: int = TOP) -> float:
-    """The expected similarity of two random sets of k out of d."""
-    if d <= k:
-        return 1.0
-    overlap = np.arange(max(0, 2 * k - d), k + 1)
-    share = comb(k, overlap) * comb(d - k, k - overlap) / comb(d, k)
-    return float(share @ (overlap / (2 * k - overlap)))
 
 
 def data() -> dict[str, tuple[Any, Any]]:
@@ -82,17 +69,21 @@ def measure(model: Any, X: Any, method: Method, instances: int, seeds: int) -> l
             eagle.Explainer(model, X, method=method, random_state=seed).explain(x, target)
             for seed in range(seeds)
         ]
-        low, high = np.array([e.interval(0.95) for e in runs]).transpose(2, 0, 1)
+        intervals, scores = ([f(e) for e in runs] for f in (lambda e: e.interval(0.95), _scores))
         rows.append(
             [
-                np.mean([jaccard(a.top(TOP), b.top(TOP)) for a, b in combinations(runs, 2)]),
-                np.mean([jaccard(e.top(TOP), truth.top(TOP)) for e in runs]),
-                np.mean((low <= truth.scores) & (truth.scores <= high)),
-                np.mean((low <= own.scores) & (own.scores <= high)),
-                np.mean(high - low) / np.abs(truth.scores).max(),
+                jaccard(scores, TOP),
+                agreement(scores, truth.scores, TOP),
+                coverage(intervals, truth.scores).mean(),
+                coverage(intervals, own.scores).mean(),
+                width(intervals).mean() / np.abs(truth.scores).max(),
             ]
         )
     return [float(v) for v in np.mean(rows, axis=0)]
+
+
+def _scores(e: eagle.Explanation) -> Any:
+    return e.scores
 
 
 def main() -> None:
@@ -102,7 +93,7 @@ def main() -> None:
     print(f"{instances} instances, {seeds} seeds, 500 rows each, binned view, random forests")
     for name, (X, y) in data().items():
         model = RandomForestClassifier(100, n_jobs=1, random_state=0).fit(X, y)
-        print(f"\n{name}; chance {chance(X.shape[1]):.2f}")
+        print(f"\n{name}; chance {chance(X.shape[1], TOP):.2f}")
         print(f"  {'':<18}stability  agreement  coverage    own  width")
         for label, method in METHODS.items():
             found = measure(model, X, method, instances, seeds)
