@@ -58,10 +58,10 @@ class Rule(ABC):
         return math.inf
 
     def __or__(self, other: Rule) -> Rule:
-        return Either(self, other)
+        return Either(self, _rule(other))
 
     def __and__(self, other: Rule) -> Rule:
-        return Both(self, other)
+        return Both(self, _rule(other))
 
 
 @final
@@ -74,8 +74,7 @@ class Width(Rule):
 
     def __post_init__(self) -> None:
         check_level(self.level)
-        if not (np.isfinite(self.width) and self.width > 0):
-            raise InputError(f"a width is a positive number, not {self.width!r}")
+        _check_positive("a width", self.width)
 
     def met(self, look: Look) -> str | None:
         widest = self._widest(look)
@@ -101,8 +100,7 @@ class Top(Rule):
 
     def __post_init__(self) -> None:
         check_level(self.probability)
-        if isinstance(self.k, bool) or not isinstance(self.k, int) or self.k < 1:
-            raise InputError(f"k is a whole number of at least 1, not {self.k!r}")
+        _check_k(self.k)
 
     def met(self, look: Look) -> str | None:
         found = np.sort(look.posterior.probability_top(self.k))[::-1][: self.k]
@@ -133,8 +131,8 @@ class Sign(Rule):
 
     def __post_init__(self) -> None:
         check_level(self.probability)
-        if self.k is not None and (not isinstance(self.k, int) or self.k < 1):
-            raise InputError(f"k is a whole number of at least 1, not {self.k!r}")
+        if self.k is not None:
+            _check_k(self.k)
 
     def met(self, look: Look) -> str | None:
         if look.posterior.probability_sign()[self._asked(look)].min() >= look.sure(
@@ -169,8 +167,7 @@ class Budget(Rule):
         if not limits:
             raise InputError("a budget is of rows, calls or seconds: give one of them")
         for name, value in limits:
-            if not value > 0:
-                raise InputError(f"a budget of {name} is positive, not {value!r}")
+            _check_positive(f"a budget of {name}", value)
         object.__setattr__(self, "limits", limits)
 
     def met(self, look: Look) -> str | None:
@@ -226,6 +223,23 @@ class Both(Rule):
     @property
     def most(self) -> float:
         return max(self.one.most, self.other.most)
+
+
+def _rule(other: object) -> Rule:
+    if not isinstance(other, Rule):
+        raise InputError(f"rules combine with rules, such as Budget(rows=500), not with {other!r}")
+    return other
+
+
+def _check_k(k: object) -> None:
+    if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
+        raise InputError(f"k is a whole number of at least 1, not {k!r}")
+
+
+def _check_positive(what: str, value: object) -> None:
+    number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+    if not number or not 0 < value < math.inf:  # type: ignore[operator]
+        raise InputError(f"{what} is a positive number, not {value!r}")
 
 
 def _grown(look: Look, gap: float, spread: float, probability: float) -> float:

@@ -177,7 +177,11 @@ def test_looking_often_keeps_the_promise() -> None:
         (lambda: Sign(k=0), "k is a whole number of at least 1"),
         (lambda: Sign(1.5), "between 0 and 1"),
         (lambda: Budget(), "give one of them"),
-        (lambda: Budget(seconds=-1), "a budget of seconds is positive"),
+        (lambda: Budget(seconds=-1), "a budget of seconds is a positive number"),
+        (lambda: Budget(rows="x"), "a budget of rows is a positive number"),  # type: ignore[arg-type]
+        (lambda: Width("a"), "a width is a positive number"),  # type: ignore[arg-type]
+        (lambda: Sign("x"), "between 0 and 1"),  # type: ignore[arg-type]
+        (lambda: Top(2) | 3, "rules combine with rules"),  # type: ignore[operator]
     ],
 )
 def test_a_rule_that_makes_no_sense_is_refused(make: Any, sentence: str) -> None:

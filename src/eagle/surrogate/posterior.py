@@ -208,7 +208,7 @@ class Bounds:
 
 
 def check_level(level: float) -> None:
-    if not 0 < level < 1:
+    if not isinstance(level, int | float | np.number) or not 0 < level < 1:
         raise InputError(f"a level is a probability between 0 and 1, not {level!r}")
 
 
