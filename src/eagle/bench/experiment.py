@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final, final
 
 from eagle.bench.contestants import CONTESTANTS, CONVERGED, LIMIT
-from eagle.bench.measure import BARE, PARTS, load
+from eagle.bench.measure import BARE, KEPT, load
 from eagle.bench.problems import PROBLEMS
 from eagle.bench.trial import Option, Record, Trial
 from eagle.types import InputError
@@ -53,7 +53,7 @@ class Experiment:
         _known("problem", self.too_dear, PROBLEMS)
         _known("problem or method", tuple(self.fewer), (*PROBLEMS, *CONTESTANTS))
         _known("method", (*self.methods, *self.keep_of, *self.slower), (*CONTESTANTS, BARE))
-        _known("part of a record", self.keep, PARTS)
+        _known("part of a record", self.keep, KEPT)
         for name in ("instances", "runs"):
             value = getattr(self, name)
             if not isinstance(value, int) or isinstance(value, bool) or value < 1:

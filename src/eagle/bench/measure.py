@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Final
@@ -14,7 +13,6 @@ from eagle.bench.contestants import CONTESTANTS, Contestant
 from eagle.bench.problem import Problem
 from eagle.bench.problems import PROBLEMS
 from eagle.bench.trial import Option, Record, Trial, versions
-from eagle.explainer import Explainer
 from eagle.explanation import Explanation
 from eagle.methods import PAPER
 from eagle.metrics.sampling import a_efficiency, d_efficiency
@@ -59,14 +57,15 @@ def measure(trial: Trial) -> Record:
     x = problem.instance(trial.instance)
     if trial.method == BARE:
         return _bare(trial, problem, x)
-    if Need.BINARY in contestant(trial.method).method.needs and problem.kind == "image":
+    rival = contestant(trial.method)
+    if Need.BINARY in rival.method.needs and problem.kind == "image":
         problem = _against_rest(problem, x)
     asked: list[Any] = []
     if "inputs" in trial.keep:
         problem = _overheard(problem, asked)
     options = dict(trial.options)
     until = _rule(options)
-    explainer = _explainer(trial, contestant(trial.method), problem, options)
+    explainer = rival.explainer(problem, options, trial.budget, trial.seed)
     e = explainer.explain(x, problem.target, until=until, progress=False)
     low, high = e.shown(LEVEL).T
     found: Record = {
@@ -89,9 +88,9 @@ def measure(trial: Trial) -> Record:
         found["inputs"] = _numbers(np.concatenate(asked).ravel())
         found["answers"] = _numbers(e.evidence.answers[:, e.outputs.index(e.target)])
     for part in trial.keep:
-        if part not in PARTS:
-            raise InputError(f"a record cannot keep {part!r}: it can keep {', '.join(PARTS)}")
-        found |= PARTS[part](e, trial)
+        if part not in KEPT:
+            raise InputError(f"a record cannot keep {part!r}: it can keep {', '.join(KEPT)}")
+        found |= PARTS[part](e, trial) if part in PARTS else {}
     return found
 
 
@@ -100,12 +99,6 @@ def _rule(options: dict[str, Option]) -> Rule | None:
     if "top" in options:
         return Top(int(options.pop("top")))
     return Width(float(options.pop("width"))) if "width" in options else None
-
-
-def _explainer(
-    trial: Trial, method: Contestant, problem: Problem, options: dict[str, Option]
-) -> Explainer:
-    return method.explainer(problem, options, trial.budget, trial.seed)
 
 
 def _against_rest(problem: Problem, x: Any) -> Problem:
@@ -142,13 +135,10 @@ def _named(trial: Trial) -> Record:
 
 def _bare(trial: Trial, problem: Problem, x: Any) -> Record:
     """One call of the model, with the rows that LIME would ask."""
-    explainer = _explainer(trial, CONTESTANTS["LIME"], problem, {})
-    began = time.perf_counter()
-    e = explainer.explain(x, problem.target)
-    spent = time.perf_counter() - began
+    e = CONTESTANTS["LIME"].explainer(problem, {}, trial.budget, trial.seed).explain(x)
     return {
         **_named(trial), "rows": e.bill.rows, "calls": e.bill.calls,
-        "model_seconds": e.bill.model_seconds, "own_seconds": 0.0, "seconds": spent,
+        "model_seconds": e.bill.model_seconds, "own_seconds": 0.0,
     }  # fmt: skip
 
 
@@ -217,14 +207,11 @@ def _names(e: Explanation, trial: Trial) -> Record:
     return {"names": list(e.conditions)}
 
 
-def _nothing(e: Explanation, trial: Trial) -> Record:
-    """The rows as the model was asked them are kept by the model that is asked."""
-    return {}
-
-
 PARTS: Final = {
-    "curves": _curves, "ranks": _ranks, "theory": _theory, "names": _names, "inputs": _nothing,
+    "curves": _curves, "ranks": _ranks, "theory": _theory, "names": _names,
 }  # fmt: skip
+KEPT: Final = (*PARTS, "inputs")
+"""What a record can hold beside scores: inputs are overheard, the rest is read off the result."""
 
 
 def _numbers(values: Any, bits: int = SCORES) -> list[float]:
