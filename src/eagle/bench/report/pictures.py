@@ -56,21 +56,24 @@ def _record(found: Found, method: str) -> Record | None:
 
 def _scatter(found: Found) -> Figure:
     methods = [m for m in found.methods("moons") if _record(found, m) is not None]
-    columns = min(4, len(methods))
+    columns = min(5, len(methods))
     rows = -(-len(methods) // columns)
-    made, axes = figure(rows, columns, 2.9 * columns + 0.8, 2.6 * rows)
-    drawn = None
+    made, axes = figure(rows, columns, 2.5 * columns + 0.8, 2.5 * rows)
+    drawn, corners = None, []
     for ax, method in zip(axes, methods, strict=False):
         record = _record(found, method)
         assert record is not None
         at = np.reshape(np.array(record["inputs"]), (-1, 2))
+        corners += [at.min(axis=0), at.max(axis=0)]
         drawn = ax.scatter(*at.T, c=record["answers"], cmap="PuOr", vmin=0, vmax=1, s=9,
                            edgecolor="0.35", linewidth=0.2)  # fmt: skip
         ax.plot(*at[0], marker="*", color="#D55E00", markersize=12, markeredgecolor="white")
         ax.set_title(method, fontsize="medium")
-    for ax in axes[1 : len(methods)]:
-        ax.sharex(axes[0])
-        ax.sharey(axes[0])
+    low, high = np.min(corners, axis=0), np.max(corners, axis=0)
+    margin = 0.04 * (high - low)
+    for ax in axes[: len(methods)]:  # the same frame for all, and nobody's rows outside it
+        ax.set(xlim=(low[0] - margin[0], high[0] + margin[0]),
+               ylim=(low[1] - margin[1], high[1] + margin[1]))  # fmt: skip
     for ax in axes[len(methods) :]:
         ax.set_axis_off()
     if drawn is not None:

@@ -17,10 +17,10 @@ def readings(pages: dict[str, Found]) -> Page:
     page = Page("readings", "Readings: where the paper is open, and what the runs say")
     page.say(
         "The method of the paper leaves some things open, and some contradict others. Each line "
-        "says what we do by default, what the paper mode (`EAGLE (paper)`) does, and which figure "
+        "says what `EAGLE` does, what the paper mode (`EAGLE (paper)`) does, and which figure "
         "of these runs bears on it."
     )
-    page.table(["", "open or contradictory", "default", "paper mode", "what the runs say"],
+    page.table(["", "open or contradictory", "`EAGLE`", "paper mode", "what the runs say"],
                [[f"A{k}", *line] for k, line in enumerate(_lines(pages), 1)])  # fmt: skip
     return page
 
@@ -102,7 +102,7 @@ def _efficiency(found: Found | None) -> str:
     if not ends["EAGLE"]:
         return "–"
     ratio = float(np.mean(np.array(ends["EAGLE"]) / np.array(ends[PRINTED])))
-    return f"D-efficiency of the default is {ratio:.2f} of paper mode's, prior included"
+    return f"D-efficiency of `EAGLE` is {ratio:.2f} of paper mode's, prior included"
 
 
 def _prior(found: Found | None) -> str:
