@@ -7,12 +7,9 @@ COMPAS, German Credit, Adult and MAGIC as the paper has them: standardised, unde
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-import numpy as np
-import pandas as pd
 from sklearn.datasets import (
     load_breast_cancer,
     load_diabetes,
@@ -33,6 +30,8 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier, MLPRegressor
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVR
+
+from eagle.bench import PROBLEMS
 
 
 class Black(NamedTuple):
@@ -55,41 +54,8 @@ def fitted(name: str, model: Any, X: Any, y: Any) -> Black:
     return Black(name, model.fit(seen, labels), seen, held)
 
 
-def compas(folder: Path) -> tuple[Any, Any]:
-    t = pd.read_csv(folder / "compas" / "compas-scores-two-years.csv.gz")
-    near = (t.days_b_screening_arrest.abs() <= 30) & (t.is_recid != -1)
-    t = t[near & (t.c_charge_degree != "O") & t.score_text.notna()]
-    stay = pd.to_datetime(t.c_jail_out) - pd.to_datetime(t.c_jail_in)
-    columns = [t.age, t.two_year_recid, t.priors_count, stay.dt.days, t.c_charge_degree == "F",
-               t.c_charge_degree == "M", t.sex == "Female", t.sex == "Male",
-               t.race == "African-American"]  # fmt: skip
-    return np.column_stack(columns).astype(float), (t.score_text == "High").to_numpy()
-
-
-def german(folder: Path) -> tuple[Any, Any]:
-    t = pd.read_csv(folder / "german" / "german_processed.csv.gz").drop(columns="PurposeOfLoan")
-    t["Gender"] = t.Gender == "Male"
-    return t.drop(columns="GoodCustomer").to_numpy(float), t.GoodCustomer.to_numpy() == 1
-
-
-def adult(folder: Path) -> tuple[Any, Any]:
-    t = pd.read_csv(folder / "adult" / "adult.csv.gz").drop(columns="split")
-    y = t.pop("income").str.contains(">50K").to_numpy()
-    codes = {c: t[c].astype("category").cat.codes for c in t if t[c].dtype.kind not in "if"}
-    return t.assign(**codes).to_numpy(float), y
-
-
-def magic(folder: Path) -> tuple[Any, Any]:
-    t = pd.read_csv(folder / "magic" / "magic04.csv.gz")
-    return t.drop(columns="class").to_numpy(float), t["class"].to_numpy() == "g"
-
-
-PAPER: dict[str, Callable[[Path], tuple[Any, Any]]] = {
-    "COMPAS": compas,
-    "German": german,
-    "Adult": adult,
-    "MAGIC": magic,
-}
+PAPER = {"compas": "COMPAS", "german": "German", "adult": "Adult", "magic": "MAGIC"}
+"""The paper's tables, by the names that `eagle.bench` has for them."""
 
 
 def tables() -> Iterator[Black]:
@@ -100,9 +66,9 @@ def tables() -> Iterator[Black]:
     boosted = GradientBoostingRegressor(random_state=0)
     yield fitted("diabetes, boosting", boosted, *load_diabetes(return_X_y=True))
     yield fitted("Friedman 1, support vectors", SVR(), *make_friedman1(1000, random_state=0))
-    folder = os.environ.get("EAGLE_DATA")
-    for name, read in PAPER.items() if folder else ():
-        yield fitted(f"{name}, forest", forest(), *read(Path(folder or "")))
+    for problem, name in PAPER.items() if os.environ.get("EAGLE_DATA") else ():
+        p = PROBLEMS[problem]()
+        yield Black(f"{name}, forest", p.model, p.data, p.instances)
 
 
 def others() -> Iterator[Black]:
