@@ -10,6 +10,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -29,8 +30,9 @@ from eagle.types import InputError
 
 FOLDER = Path(__file__).parents[2] / "experiments"
 PLAIN = Experiment("plain", "Need no files", ("linear", "moons"), ("LIME", "EAGLE"), 2, 2,
-                   budgets=(30,), references=60, keep=("curves", "ranks"))  # fmt: skip
-MINE = "title = 't'\nproblems = {}\nmethods = {}\ninstances = {}\nruns = 1\n[profiles.quick]"
+                   budgets=(30,), references=60,
+                   metrics=("D-efficiency by rows", "agreement by rows"))  # fmt: skip
+MINE = "title = 't'\ndata = {}\nmethods = {}\ninstances = {}\nruns = 1\n[profiles.quick]"
 
 
 @pytest.fixture
@@ -110,7 +112,7 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path: Path) -> None:
     """kill -9 in the middle: what was written stays, and nothing is done twice."""
     (tmp_path / "e").mkdir()
     (tmp_path / "e" / "table1.toml").write_text(
-        'title = "t"\nproblems = ["linear", "moons"]\nmethods = ["LIME", "EAGLE", "BayesLIME"]\n'
+        'title = "t"\ndata = ["linear", "moons"]\nmethods = ["LIME", "EAGLE", "BayesLIME"]\n'
         "[profiles.quick]\ninstances = 4\nruns = 2\nbudgets = [200]\n"
     )
     command = [sys.executable, "-m", "eagle.cli", "bench", "run", "--quiet", "--jobs", "2",
@@ -161,6 +163,55 @@ def test_an_experiment_owns_its_records_and_no_others() -> None:
     assert not any(PLAIN.owns(r | {"alone": True}) for r in records if r["keep"])
 
 
+def test_another_seed_is_the_same_experiment_with_fresh_chance(tmp_path: Path) -> None:
+    again = replace(PLAIN, seed=7)
+    old, new = list(PLAIN.trials()), list(again.trials())
+    assert not {t.seed for t in old} & {t.seed for t in new}
+    assert [replace(t, chance=0) for t in new] == old
+    run(new[:2], store := Store(tmp_path), 1, silent=True)
+    store.pack()
+    assert all(again.owns(r) and not PLAIN.owns(r) for r in store.read())
+
+
+def test_metrics_say_what_records_keep() -> None:
+    assert PLAIN.keep("LIME") == ("curves", "ranks")
+    assert replace(PLAIN, by_rows=("EAGLE",)).keep("LIME") == ()
+    assert replace(PLAIN, metrics=("stability", "points")).keep("LIME") == ("inputs",)
+
+
+def test_the_same_data_under_other_black_boxes(tmp_path: Path) -> None:
+    both = replace(PLAIN, data=("moons",), black_boxes=("own", "line"), instances=1)
+    trials = list(both.trials())
+    assert {t.problem for t in trials} == {"moons", "moons+line"}
+    run(trials, store := Store(tmp_path), 1, silent=True)
+    store.pack()
+    assert all(both.owns(r) for r in store.read())
+    assert not any(PLAIN.owns(r) for r in store.read() if r["problem"] == "moons+line")
+    own, line = load("moons"), load("moons+line")
+    assert 0.7 < line.accuracy < own.accuracy
+    assert (line.model.predict(own.data) != own.model.predict(own.data)).any()
+    with pytest.raises(InputError, match="linear is known by its own black box only"):
+        load("linear+forest")
+
+
+@pytest.mark.parametrize("box", ["forest", "boosting", "network", "line"])
+@pytest.mark.parametrize("data", ["iris", "diabetes"])
+def test_every_black_box_learns_classes_and_numbers(data: str, box: str) -> None:
+    assert load(f"{data}+{box}").accuracy > (0.75 if data == "iris" else 0.25)
+
+
+def test_some_of_the_data_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "e").mkdir()
+    (tmp_path / "e" / "mine.toml").write_text(
+        MINE.format(["linear", "moons"], ["LIME"], 1) + "\nbudgets = [30]"
+    )
+    where = ["--experiments", str(tmp_path / "e"), "--records", str(tmp_path / "r"), "--quiet"]
+    assert main(["bench", "run", "mine", "--only", "moons", *where]) == 0
+    assert {r["problem"] for r in Store(tmp_path / "r").read()} == {"moons"}
+    assert main(["bench", "run", "mine", "--only", "mars", *where]) == 2
+    assert "has the data set 'mars'" in capsys.readouterr().err
+
+
 def _named(trial: Trial) -> dict[str, Any]:
     return {
         "problem": trial.problem, "method": trial.method, "budget": trial.budget,
@@ -184,9 +235,12 @@ def test_a_trial_that_fails_stops_no_other(tmp_path: Path) -> None:
         ('title = "t"\n[profiles.paper]', "has no profile 'quick'"),
         ('title = "t"\nprolbems = []\n[profiles.quick]', "'prolbems' says nothing"),
         ('title = "t"\n[profiles.quick]', "is not whole"),
-        (MINE.format(["mars"], [], 1), "there is no problem 'mars'"),
+        (MINE.format(["mars"], [], 1), "there is no data set 'mars'"),
         (MINE.format([], ["SLIME"], 1), "there is no method 'SLIME'"),
         (MINE.format([], [], 0), "instances must be a whole number from 1"),
+        ("seed = -1\n" + MINE.format([], [], 1), "seed must be a whole number from 0"),
+        ("metrics = ['beauty']\n" + MINE.format([], [], 1), "there is no metric 'beauty'"),
+        ("black_boxes = ['dog']\n" + MINE.format([], [], 1), "there is no black box 'dog'"),
     ],
 )  # fmt: skip
 def test_a_file_that_is_no_experiment_is_refused(tmp_path: Path, text: str, sentence: str) -> None:

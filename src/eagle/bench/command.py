@@ -29,6 +29,11 @@ def run(arguments: Namespace) -> int:
     """Run what has no record yet; then pack the records."""
     store = Store(arguments.records)
     chosen = {n: experiment(p, arguments.profile) for n, p in _chosen(arguments).items()}
+    if arguments.only:
+        unknown = set(arguments.only) - {d for planned in chosen.values() for d in planned.data}
+        if unknown:
+            raise InputError(f"no experiment that is to run has the data set {min(unknown)!r}")
+        chosen = {n: planned.only(arguments.only) for n, planned in chosen.items()}
     trials = {name: list(planned.trials()) for name, planned in chosen.items()}
     outcome = Outcome()
     for alone in (False, True):  # all that may run side by side does, in one go

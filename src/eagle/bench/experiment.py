@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 import os
 import tomllib
-from collections.abc import Iterator
-from dataclasses import dataclass, field, fields
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, fields, replace
 from itertools import product
 from pathlib import Path
 from typing import Any, Final, final
 
 from eagle.bench.contestants import CONTESTANTS, CONVERGED, LIMIT
-from eagle.bench.measure import BARE, KEPT, load
-from eagle.bench.problems import PROBLEMS
+from eagle.bench.measure import BARE, KEPT, METRICS, load
+from eagle.bench.problems import BLACK_BOXES, OWN, PROBLEMS, UNDER, named
 from eagle.bench.trial import Option, Record, Trial
 from eagle.types import InputError
 
@@ -25,41 +25,62 @@ PROFILES: Final = ("smoke", "quick", "paper")
 class Experiment:
     """Which methods explain which predictions, how often, and from how many rows.
 
+    Each set of `data` goes with each of the `black_boxes`; "own" is the one that the data set is
+    known for. `metrics` are what the records must be good for; those "by rows" are measured of the
+    methods in `by_rows`, or of all. Another `seed` is the same experiment with fresh chance.
+
     `references` are the rows of converged explanations, 0 for none: LIME's limit for each
-    prediction, and each method's own but on the problems that are `too_dear`. `sweep` gives an
-    option several values, one trial each. What `keep` says is kept of the methods in `keep_of`,
-    or of all. `fewer` are problems or methods with fewer instances, `slower` methods with fewer
-    rows. Trials that are timed run `alone`.
+    prediction, and each method's own but on the data that are `too_dear`. `sweep` gives an option
+    several values, one trial each. `fewer` are data or methods with fewer instances, `slower`
+    methods with fewer rows. Trials that are timed run `alone`.
     """
 
     name: str
     title: str
-    problems: tuple[str, ...]
+    data: tuple[str, ...]
     methods: tuple[str, ...]
     instances: int
     runs: int
     budgets: tuple[int, ...] = (500,)
+    metrics: tuple[str, ...] = ()
+    by_rows: tuple[str, ...] = ()
+    black_boxes: tuple[str, ...] = (OWN,)
+    seed: int = 0
     references: int = 0
     too_dear: tuple[str, ...] = ()
     sweep: dict[str, tuple[Option, ...]] = field(default_factory=dict)
-    keep: tuple[str, ...] = ()
-    keep_of: tuple[str, ...] = ()
     fewer: dict[str, int] = field(default_factory=dict)
     slower: dict[str, int] = field(default_factory=dict)
     alone: bool = False
 
     def __post_init__(self) -> None:
-        _known("problem", self.problems, PROBLEMS)
-        _known("problem", self.too_dear, PROBLEMS)
-        _known("problem or method", tuple(self.fewer), (*PROBLEMS, *CONTESTANTS))
-        _known("method", (*self.methods, *self.keep_of, *self.slower), (*CONTESTANTS, BARE))
-        _known("part of a record", self.keep, KEPT)
-        for name in ("instances", "runs"):
+        _known("data set", (*self.data, *self.too_dear), PROBLEMS)
+        _known("black box", self.black_boxes, (OWN, *BLACK_BOXES))
+        _known("data set or method", tuple(self.fewer), (*PROBLEMS, *CONTESTANTS))
+        _known("method", (*self.methods, *self.by_rows, *self.slower), (*CONTESTANTS, BARE))
+        _known("metric", self.metrics, METRICS)
+        for name, least in (("instances", 1), ("runs", 1), ("seed", 0)):
             value = getattr(self, name)
-            if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+            if not isinstance(value, int) or isinstance(value, bool) or value < least:
                 raise InputError(
-                    f"{self.name}: {name} must be a whole number from 1, not {value!r}"
+                    f"{self.name}: {name} must be a whole number from {least}, not {value!r}"
                 )
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """Data sets under black boxes."""
+        return tuple(named(data, box) for data, box in product(self.data, self.black_boxes))
+
+    def only(self, data: Sequence[str]) -> Experiment:
+        """The part of the experiment on these data sets."""
+        return replace(self, data=tuple(d for d in self.data if d in data))
+
+    def keep(self, method: str) -> tuple[str, ...]:
+        """The large parts that a method's records hold, for the metrics."""
+        if self.by_rows and method not in self.by_rows:
+            return ()
+        needed = {METRICS[metric] for metric in self.metrics}
+        return tuple(part for part in KEPT if part in needed)
 
     def trials(self) -> Iterator[Trial]:
         """All trials, those of a prediction together. Loads the problems."""
@@ -75,46 +96,51 @@ class Experiment:
 
     def _count(self, name: str) -> int:
         """How many instances a problem or a method has."""
-        return self.fewer.get(name, self.instances)
+        return self.fewer.get(name.split(UNDER)[0], self.instances)
+
+    def _dear(self, problem: str) -> bool:
+        return problem.split(UNDER)[0] in self.too_dear
 
     def owns(self, record: Record) -> bool:
         """Whether a record is of one of the trials; no problem is loaded to tell."""
         problem, method, rows = record["problem"], record["method"], record["budget"]
-        if problem not in self.problems:
+        if problem not in self.problems or record.get("chance", 0) != self.seed:
             return False
         if record["instance"] >= min(self._count(problem), self._count(method)):
             return False
         options = tuple(json.loads(record["options"]).items())
         if rows == self.references and not record["keep"] and record["run"] == 0:
-            own = options == ((LIMIT, 1),) and problem not in self.too_dear
+            own = options == ((LIMIT, 1),) and not self._dear(problem)
             if (method == CONVERGED and not options) or (own and method in self.methods):
                 return True
-        keep = self.keep if not self.keep_of or method in self.keep_of else ()
         return (
             method in self.methods
             and record["run"] < self.runs
             and options in self._swept()
             and rows in {min(b, self.slower.get(method, b)) for b in self.budgets}
-            and (record["keep"], record["alone"]) == (" ".join(keep), self.alone)
+            and (record["keep"], record["alone"]) == (" ".join(self.keep(method)), self.alone)
         )
 
     def _swept(self) -> list[tuple[tuple[str, Option], ...]]:
         return list(product(*[[(name, v) for v in vs] for name, vs in self.sweep.items()]))
 
     def _of(self, problem: str, instance: int, method: str) -> Iterator[Trial]:
-        keep = self.keep if not self.keep_of or method in self.keep_of else ()
+        keep = self.keep(method)
         for options, budget, run in product(self._swept(), self.budgets, range(self.runs)):
             most = min(budget, self.slower.get(method, budget))
             if most == budget or budget == max(self.budgets):
-                yield Trial(problem, instance, method, most, run, options, keep, self.alone)
+                yield Trial(
+                    problem, instance, method, most, run, options, keep, self.alone, self.seed
+                )
 
     def _references(self, problem: str, instance: int, methods: list[str]) -> Iterator[Trial]:
         if not self.references:
             return
-        yield Trial(problem, instance, CONVERGED, self.references)
-        for method in methods if problem not in self.too_dear else ():
+        yield Trial(problem, instance, CONVERGED, self.references, chance=self.seed)
+        for method in methods if not self._dear(problem) else ():
             if method != BARE and CONTESTANTS[method].endless:
-                yield Trial(problem, instance, method, self.references, 0, ((LIMIT, 1),))
+                rows, limit = self.references, ((LIMIT, 1),)
+                yield Trial(problem, instance, method, rows, 0, limit, chance=self.seed)
 
 
 def experiment(path: Path, profile: str = "quick") -> Experiment:

@@ -11,7 +11,7 @@ import numpy as np
 
 from eagle.bench.contestants import CONTESTANTS, Contestant
 from eagle.bench.problem import Problem
-from eagle.bench.problems import PROBLEMS
+from eagle.bench.problems import PROBLEMS, UNDER, under
 from eagle.bench.trial import Option, Record, Trial, versions
 from eagle.explanation import Explanation
 from eagle.methods import PAPER
@@ -40,9 +40,10 @@ BARE: Final = "bare"
 @lru_cache(maxsize=2)
 def load(name: str) -> Problem:
     """A problem, once in a process."""
-    if name not in PROBLEMS:
-        raise InputError(f"there is no problem {name!r}: there are {', '.join(PROBLEMS)}")
-    return PROBLEMS[name]()
+    data, _, box = name.partition(UNDER)
+    if data not in PROBLEMS:
+        raise InputError(f"there is no data set {data!r}: there are {', '.join(PROBLEMS)}")
+    return under(PROBLEMS[data](), box) if box else PROBLEMS[data]()
 
 
 def contestant(name: str) -> Contestant:
@@ -72,15 +73,15 @@ def measure(trial: Trial) -> Record:
         **_named(trial),
         "d": len(e.names),
         "target": str(e.target),
-        "prediction": e.prediction,
+        "prediction": _number(e.prediction),
         "signed": e.signed,
-        "r2": e.r2,
-        "r2_held_out": e.r2_held_out,
+        "r2": _number(e.r2),
+        "r2_held_out": _number(e.r2_held_out),
         "scores": _numbers(e.scores),
         "rows": e.bill.rows,
         "calls": e.bill.calls,
-        "model_seconds": e.bill.model_seconds,
-        "own_seconds": e.bill.own_seconds,
+        "model_seconds": _number(e.bill.model_seconds),
+        "own_seconds": _number(e.bill.own_seconds),
     }
     if np.isfinite(low).any():
         found |= {"low": _numbers(low), "high": _numbers(high)}
@@ -129,7 +130,7 @@ def _named(trial: Trial) -> Record:
         "method": trial.method, "budget": trial.budget, "run": trial.run,
         "options": json.dumps(dict(trial.options), sort_keys=True), "seed": trial.seed,
         "keep": " ".join(trial.keep), "alone": trial.alone,
-        "versions": versions(),
+        "versions": versions(), **({"chance": trial.chance} if trial.chance else {}),
     }  # fmt: skip
 
 
@@ -138,7 +139,7 @@ def _bare(trial: Trial, problem: Problem, x: Any) -> Record:
     e = CONTESTANTS["LIME"].explainer(problem, {}, trial.budget, trial.seed).explain(x)
     return {
         **_named(trial), "rows": e.bill.rows, "calls": e.bill.calls,
-        "model_seconds": e.bill.model_seconds, "own_seconds": 0.0,
+        "model_seconds": _number(e.bill.model_seconds), "own_seconds": 0.0,
     }  # fmt: skip
 
 
@@ -212,6 +213,19 @@ PARTS: Final = {
 }  # fmt: skip
 KEPT: Final = (*PARTS, "inputs")
 """What a record can hold beside scores: inputs are overheard, the rest is read off the result."""
+
+METRICS: Final[dict[str, str | None]] = {
+    **dict.fromkeys(("stability", "agreement", "error", "coverage", "width", "consistency", "fit",
+                     "rows", "calls", "seconds")),
+    "D-efficiency by rows": "curves", "A-efficiency by rows": "curves",
+    "consistency by rows": "ranks", "agreement by rows": "ranks", "bounds by rows": "theory",
+    "attributions": "names", "points": "inputs",
+}  # fmt: skip
+"""What an experiment can be about, each with the part that records must keep for it."""
+
+
+def _number(value: float) -> float:
+    return _numbers([value])[0]
 
 
 def _numbers(values: Any, bits: int = SCORES) -> list[float]:

@@ -20,8 +20,9 @@ class Problem:
     """A data set with its black box, ready to be explained.
 
     `model`, `data`, `task` and `outputs` are what `Explainer` takes. `instances` are held-out rows,
-    pictures or texts in a fixed order, `labels` what they are, `target` the output to explain or
-    None for the predicted class. `rows` counts what was learnt from, 0 if nothing was learnt here;
+    pictures or texts in a fixed order, `labels` what they are, `known` what the rows of `data` are,
+    if they can be learnt by another black box; `target` is the output to explain or None for the
+    predicted class. `rows` counts what was learnt from, 0 if nothing was learnt here;
     `d` is how many features there are, about, None if that differs with the instance.
 
     `accuracy` is the share of held-out instances told right, or R² of a regression; `published` is
@@ -44,6 +45,7 @@ class Problem:
     published: float | None = None
     note: str = ""
     truth: Truth | None = None
+    known: Any = None
 
     def explainer(self, **settings: Any) -> Explainer:
         """An explainer of the black box, with any settings that `Explainer` takes."""

@@ -22,6 +22,9 @@ LISTS: Final = ("scores", "low", "high", "d_efficiency", "a_efficiency", "slope_
                 "inputs", "answers", "gathered", "error", "allowed")  # fmt: skip
 """Columns that are lists of numbers, kept in single precision."""
 
+SINGLE: Final = ("prediction", "r2", "r2_held_out", "model_seconds", "own_seconds")
+"""Columns of numbers, kept in single precision."""
+
 
 @final
 class Store:
@@ -115,8 +118,9 @@ class Store:
         floats = [name for name in names if name in LISTS]
         parquet.write_table(
             pa.table(columns), temporary, compression="zstd", compression_level=19,
-            use_dictionary=[name for name in names if name not in LISTS],
-            use_byte_stream_split=[f"{name}.list.element" for name in floats],
+            use_dictionary=[name for name in names if name not in (*LISTS, *SINGLE)],
+            use_byte_stream_split=[f"{name}.list.element" for name in floats]
+            + [name for name in names if name in SINGLE],
         )  # fmt: skip
         temporary.replace(path)
 
@@ -128,4 +132,4 @@ def _column(values: list[Any], name: str) -> Any:
         return pa.array(values, type=pa.list_(pa.float32()))
     if name == "ranks":
         return pa.array(values, type=pa.list_(pa.int16()))
-    return pa.array(values)
+    return pa.array(values, type=pa.float32() if name in SINGLE else None)

@@ -209,5 +209,5 @@ def _learnt(
     return Problem(
         name, "table", model, train, test, asked, len(train), train.shape[1],
         float(model.score(test, asked)), outputs=outputs, published=published, note=note,
-        task="regression" if outputs is None else "classification",
+        task="regression" if outputs is None else "classification", known=known,
     )  # fmt: skip

@@ -24,7 +24,7 @@ class Trial:
 
     `options` are what differs from the method as it is, such as a pool of another size. `keep`
     says which large parts of the outcome the record holds. A trial `alone` is timed: nothing else
-    runs beside it.
+    runs beside it. Trials of another `chance` share no seed.
     """
 
     problem: str
@@ -35,6 +35,7 @@ class Trial:
     options: tuple[tuple[str, Option], ...] = ()
     keep: tuple[str, ...] = ()
     alone: bool = False
+    chance: int = 0
 
     @property
     def key(self) -> str:
@@ -49,6 +50,8 @@ class Trial:
         return int(self._digest(what)[:12], 16)
 
     def _digest(self, what: dict[str, Any]) -> str:
+        if not what["chance"]:
+            del what["chance"]
         return sha256(json.dumps([FORMAT, what], sort_keys=True).encode()).hexdigest()
 
 

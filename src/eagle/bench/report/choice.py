@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 
 import numpy as np
@@ -41,29 +42,30 @@ def default(found: Found) -> Page:
                 table[problem, method] = r
                 lines.append(r)
         if lines:
-            _section(page, problem, lines)
+            _section(page, problem, lines, found.experiment.metrics)
     _means(page, found, table)
     _soon(page, found)
     page.say(_verdict(found, table))
     return page
 
 
-def _section(page: Page, problem: str, rows: list[Row]) -> None:
+def _section(page: Page, problem: str, rows: list[Row], metrics: Sequence[str]) -> None:
     best = {name: max((getattr(r, name)[0] for r in rows if np.isfinite(getattr(r, name)[0])),
                       default=np.nan) for name in ("to_lime", "stability")}  # fmt: skip
     page.say(f"## {paper.SETS.get(problem, problem)}")
-    page.table(
-        ["method", "agreement", "stability", "error", "covers", "width", "rows", "calls"],
-        [
-            [
-                r.method, bold(spread(*r.to_lime), r.to_lime[0] == best["to_lime"]),
-                bold(spread(*r.stability), r.stability[0] == best["stability"]),
-                number(r.error[0], 2), number(r.covered[0], 2), number(r.wide[0], 2),
-                f"{r.rows:.0f}", f"{r.calls:.0f}",
-            ]
-            for r in rows
-        ],
-    )  # fmt: skip
+    columns: list[tuple[str, str, list[str]]] = [
+        ("", "method", [r.method for r in rows]),
+        ("agreement", "agreement",
+         [bold(spread(*r.to_lime), r.to_lime[0] == best["to_lime"]) for r in rows]),
+        ("stability", "stability",
+         [bold(spread(*r.stability), r.stability[0] == best["stability"]) for r in rows]),
+        ("error", "error", [number(r.error[0], 2) for r in rows]),
+        ("coverage", "covers", [spread(*r.covered, 2) for r in rows]),
+        ("width", "width", [number(r.wide[0], 2) for r in rows]),
+        ("rows", "rows", [f"{r.rows:.0f}" for r in rows]),
+        ("calls", "calls", [f"{r.calls:.0f}" for r in rows]),
+    ]  # fmt: skip
+    page.columns(columns, metrics)
 
 
 def _means(page: Page, found: Found, table: dict[tuple[str, str], Row]) -> None:

@@ -34,6 +34,15 @@ class Page:
         lines.insert(1, "|" + "---|" * len(head))
         self.blocks.append("\n".join(lines))
 
+    def columns(
+        self, columns: Sequence[tuple[str, str, Sequence[str]]], metrics: Sequence[str]
+    ) -> None:
+        """A table of those columns, each (metric, head, cells), that are asked for, or of none."""
+        shown = [
+            (head, cells) for metric, head, cells in columns if not metric or metric in metrics
+        ]
+        self.table([head for head, _ in shown], list(zip(*(c for _, c in shown), strict=True)))
+
     def draw(self, name: str, figure: Figure, about: str) -> None:
         self.figures[name] = figure
         self.blocks.append(f"![{about}]({name}.png)\n\n*{about}*")

@@ -143,22 +143,23 @@ def _section(page: Page, found: Found, problem: str) -> None:
         max(r.stability[0] for r in rows),
         max((r.to_lime[0] for r in rows if np.isfinite(r.to_lime[0])), default=NAN),
     )
-    head = ["method", "paper", "stability", "LIME's", "own", "error", "covers own", "covers LIME's",
-            "width", "CCM", "R² held out", "rows", "calls"]  # fmt: skip
-    page.table(
-        head,
-        [
-            [
-                r.method, number(paper.stability(r.method, problem)),
-                bold(spread(*r.stability), r.stability[0] == best),
-                bold(spread(*r.to_lime), r.to_lime[0] == right), spread(*r.to_own),
-                number(r.error[0], 2), number(r.covered[0], 2), number(r.covered_lime[0], 2),
-                number(r.wide[0], 2), number(r.consistent[0], 2), _fit(r.fits[0]),
-                f"{r.rows:.0f}", f"{r.calls:.0f}",
-            ]
-            for r in rows
-        ],
-    )  # fmt: skip
+    columns: list[tuple[str, str, list[str]]] = [
+        ("", "method", [r.method for r in rows]),
+        ("", "paper", [number(paper.stability(r.method, problem)) for r in rows]),
+        ("stability", "stability",
+         [bold(spread(*r.stability), r.stability[0] == best) for r in rows]),
+        ("agreement", "LIME's", [bold(spread(*r.to_lime), r.to_lime[0] == right) for r in rows]),
+        ("agreement", "own", [spread(*r.to_own) for r in rows]),
+        ("error", "error", [number(r.error[0], 2) for r in rows]),
+        ("coverage", "covers own", [number(r.covered[0], 2) for r in rows]),
+        ("coverage", "covers LIME's", [number(r.covered_lime[0], 2) for r in rows]),
+        ("width", "width", [number(r.wide[0], 2) for r in rows]),
+        ("consistency", "CCM", [number(r.consistent[0], 2) for r in rows]),
+        ("fit", "R² held out", [_fit(r.fits[0]) for r in rows]),
+        ("rows", "rows", [f"{r.rows:.0f}" for r in rows]),
+        ("calls", "calls", [f"{r.calls:.0f}" for r in rows]),
+    ]  # fmt: skip
+    page.columns(columns, found.experiment.metrics)
     page.say(verdict(rows, problem, name))
 
 
