@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Final
@@ -65,8 +66,8 @@ def measure(trial: Trial) -> Record:
     if "inputs" in trial.keep:
         problem = _overheard(problem, asked)
     options = dict(trial.options)
-    until = _rule(options)
-    explainer = rival.explainer(problem, options, trial.budget, trial.seed)
+    until, budget = _rule(options, trial.budget)
+    explainer = rival.explainer(problem, options, budget, trial.seed)
     e = explainer.explain(x, problem.target, until=until, progress=False)
     low, high = e.shown(LEVEL).T
     found: Record = {
@@ -95,11 +96,28 @@ def measure(trial: Trial) -> Record:
     return found
 
 
-def _rule(options: dict[str, Option]) -> Rule | None:
-    """The rule that says when to stop, which is taken out of the options."""
-    if "top" in options:
-        return Top(int(options.pop("top")))
-    return Width(float(options.pop("width"))) if "width" in options else None
+RULES: Final[dict[str, Callable[[str], Rule]]] = {
+    "top": lambda k: Top(int(k)),
+    "width": lambda width: Width(float(width)),
+}
+ROWS: Final = "rows"
+
+
+def _rule(options: dict[str, Option], budget: int) -> tuple[Rule | None, int]:
+    """When to stop, by the option `until`, which is taken out, and the most rows to ask.
+
+    It says "top 5" or "width 0.1"; "rows 500" is no rule, but a fixed number of rows.
+    """
+    if "until" not in options:
+        return None, budget
+    said = str(options.pop("until"))
+    kind, _, value = said.partition(" ")
+    try:
+        return (None, int(value)) if kind == ROWS else (RULES[kind](value), budget)
+    except (KeyError, ValueError):
+        raise InputError(
+            f"until must be one of {', '.join((*RULES, ROWS))} and a number, not {said!r}"
+        ) from None
 
 
 def _against_rest(problem: Problem, x: Any) -> Problem:

@@ -15,6 +15,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, Final, final
 
+import numpy as np
+
 from eagle.bench.trial import Record
 from eagle.types import InputError
 
@@ -106,14 +108,20 @@ class Store:
         if not path.exists():
             return []
         rows: list[Record] = parquet.read_table(path).to_pylist()
-        return [{k: v for k, v in row.items() if v is not None} for row in rows]
+        return [
+            {k: _ranks(v, row["d"]) if k == "ranks" else v for k, v in row.items() if v is not None}
+            for row in rows
+        ]
 
     def _write(self, path: Path, records: list[Record]) -> None:
         import pyarrow as pa
         from pyarrow import parquet
 
         names = list(dict.fromkeys(name for record in records for name in record))
-        columns = {name: _column([record.get(name) for record in records], name) for name in names}
+        columns = {
+            name: _column([_steps(r) if name == "ranks" else r.get(name) for r in records], name)
+            for name in names
+        }
         temporary = path.with_suffix(".parquet.new")
         floats = [name for name in names if name in LISTS]
         parquet.write_table(
@@ -133,3 +141,18 @@ def _column(values: list[Any], name: str) -> Any:
     if name == "ranks":
         return pa.array(values, type=pa.list_(pa.int16()))
     return pa.array(values, type=pa.float32() if name in SINGLE else None)
+
+
+def _steps(record: Record) -> list[int] | None:
+    """Ranks as their changes from one length to the next, feature by feature: mostly none."""
+    if "ranks" not in record:
+        return None
+    ranks = np.reshape(record["ranks"], (-1, record["d"]))
+    steps: list[int] = np.diff(ranks, axis=0, prepend=0).T.ravel().tolist()
+    return steps
+
+
+def _ranks(steps: list[int], d: int) -> list[int]:
+    """What `_steps` was made of."""
+    ranks: list[int] = np.cumsum(np.reshape(steps, (d, -1)), axis=1).T.ravel().tolist()
+    return ranks

@@ -7,15 +7,17 @@ from pathlib import Path
 from typing import Final
 
 from eagle.bench.experiment import experiment, experiments
-from eagle.bench.report.choice import default, stopping
+from eagle.bench.report.choice import default
 from eagle.bench.report.crossover import crossover
 from eagle.bench.report.curves import ablation, bounds, convergence
 from eagle.bench.report.found import Found
+from eagle.bench.report.frontier import frontier
 from eagle.bench.report.page import Page
 from eagle.bench.report.pictures import attributions, samples
 from eagle.bench.report.readings import readings
 from eagle.bench.report.runtime import runtime, seconds
 from eagle.bench.report.stability import stability
+from eagle.bench.report.stop import stopping
 from eagle.bench.store import Store
 from eagle.types import InputError
 
@@ -25,6 +27,7 @@ PAGES: Final[dict[str, Callable[[Found], Page]]] = {
     "figure2": convergence, "figure3-prior": ablation, "figure3-pool": ablation,
     "figure3-segments": ablation, "attributions": attributions, "texts": attributions,
     "bounds": bounds, "default": default, "stop": stopping,
+    "frontier": frontier,
 }  # fmt: skip
 
 
