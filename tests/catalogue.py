@@ -14,11 +14,13 @@ from eagle import Images, Texts, methods
 from eagle.adapters import CALIBRATED, Calibrated
 from eagle.design.append import Append
 from eagle.design.greedy import Greedy, variance_only
+from eagle.design.sobol import Sobol
 from eagle.design.unravel import Unravel
 from eagle.explain import Method
 from eagle.foreign import Foreign
 from eagle.surrogate import select
 from eagle.surrogate.process import Process
+from eagle.surrogate.robust import Robust
 from eagle.surrogate.tree import Tree
 from eagle.types import Need
 
@@ -29,6 +31,10 @@ METHODS: dict[str, Method] = {
     "eagle": methods.EAGLE,
     "eagle paper": methods.EAGLE_PAPER,
     "eagle balanced": methods.EAGLE_BALANCED,
+    "eagle mirrored": replace(
+        methods.EAGLE_BALANCED, name="mirrored", design=Sobol(mirrored=True), surrogate=Robust()
+    ),
+    "eagle hadamard": methods.EAGLE_HADAMARD,
     "greedy by variance": replace(methods.EAGLE, name="variance", design=Greedy(variance_only)),
     "lime": methods.LIME,
     "lime, highest weights": methods.lime(select.Highest(3)),

@@ -13,6 +13,7 @@ from eagle.design.cluster import Cluster
 from eagle.design.coalitions import Coalitions
 from eagle.design.focus import IDENTITY, Focus, ToGo
 from eagle.design.greedy import Greedy
+from eagle.design.hadamard import Hadamard
 from eagle.design.iid import Independent
 from eagle.design.sobol import Sobol
 from eagle.design.tilted import Gauss, Laplace, Tilted, Uniform
@@ -41,7 +42,8 @@ COSINE: Final = Exponential(0.25, distance=cosine)
 """LIME's kernel of masks: 0.25 of the cosine distance, which for texts it writes 25 of 100."""
 
 EAGLE: Final = Method("EAGLE", Greedy(), Exponential(), BayesLinear(), COSINE)
-"""Greedy in the batch, a free intercept, λ = 1: the default. On masks, LIME's kernel of masks."""
+"""Algorithm 1 read consistently: greedy in the batch, a free intercept, λ = 1. On masks, LIME's
+kernel of masks."""
 
 EAGLE_PAPER: Final = Method(
     "EAGLE (paper)", Greedy(prior=PAPER, frozen=True), Exponential(), BayesLinear(PAPER), COSINE
@@ -57,6 +59,10 @@ Scrambled Sobol' points of the law that has the kernel in it; a free intercept a
 `EAGLE`, each row weighing π̄, so that λ shrinks as it would under the kernel. Intervals are those
 of `Robust`; with `BayesLinear()` in its place they are the posterior's.
 """
+
+EAGLE_HADAMARD: Final = Method("EAGLE (Hadamard)", Hadamard(), Exponential(), Robust(), COSINE)
+"""Orthogonal rows and their mirror images, for masks and bins: on pictures nearly as near to the
+limit as balanced rows, elsewhere farther (`python -m benchmarks.tried`)."""
 
 LIME: Final = Method("LIME", Independent(), Exponential(), Ridge(), COSINE)
 """Independent rows, a weighted ridge of 1, all features kept; see `lime` to keep some.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,6 +14,7 @@ from scipy.special import comb
 
 from eagle.design import directions as known_directions
 from eagle.design.directions import BITS, MOST, directions, slowly
+from eagle.design.hadamard import Hadamard, likely, rows
 from eagle.design.sobol import Sobol, masks, raw, scrambled
 from eagle.design.tilted import Absorbed, Gauss, at, mean_weight
 from eagle.kernel import Exponential, Unit, cosine
@@ -228,3 +230,89 @@ def test_what_is_refused() -> None:
         scrambled(4, MOST + 1, rng(0))
     with pytest.raises(InputError, match="absorbed"):
         plan(table([3]), 5, 0, Exponential(distance=cosine))
+
+
+# -- orthogonal and mirrored rows ----------------------------------------------------------------
+
+MATCHING: dict[str, Any] = {
+    "binned": table([3, 20, 32, 16]),
+    "fair masks": MaskSpace(7, Fair()),
+    "masks of even sizes": MaskSpace(7, EvenSizes()),
+}
+
+
+@given(seeds, st.integers(1, 40))
+def test_columns_are_even_and_orthogonal_and_rows_come_with_their_mirror_image(
+    seed: int, d: int
+) -> None:
+    size = 1 << d.bit_length()
+    found = rows(4 * size, d, rng(seed))
+    assert (found[1::2] == ~found[::2]).all()
+    for block in (found[: 2 * size], found[2 * size :]):
+        signs = 2.0 * block - 1
+        assert np.array_equal(signs.T @ signs, 2 * size * np.eye(d))
+        assert not signs.sum(axis=0).any()
+        # In pairs of rows and their mirror images, products of three cancel too.
+        if d > 2:
+            assert not np.prod(signs[:, :3], axis=1).sum()
+    if d > 3:
+        assert not np.array_equal(found[: 2 * size], found[2 * size :])
+
+
+@given(seeds, st.integers(1, 60), st.integers(1, 60), st.sampled_from(sorted(MATCHING)),
+       st.sampled_from([Hadamard(), Sobol(mirrored=True)]))  # fmt: skip
+def test_pairs_are_nested_after_the_instance(
+    seed: int, n: int, more: int, name: str, design: Any
+) -> None:
+    space = MATCHING[name]
+    if isinstance(design, Sobol) and space.masks:
+        kernel: Any = Exponential(0.25, distance=cosine)
+    else:
+        kernel = Exponential()
+    long = design.plan([space], kernel, n + more, rng(seed))[0]
+    assert long.shape == (n + more, len(space.origin))
+    assert long.dtype == space.origin.dtype
+    assert np.array_equal(long[0], space.origin)
+    short = design.plan([space], kernel, n, rng(seed))[0]
+    assert np.array_equal(short, long[:n])
+
+
+def test_fair_coins_weighed_are_the_law() -> None:
+    """Over all masks, and all combinations of matches, weights sum as probabilities do."""
+    for space in MATCHING.values():
+        d = len(space.origin)
+        every = np.array(list(product((0.0, 1.0), repeat=d)))
+        chance = np.exp(likely(space, every)) / 2**d
+        if space.counts is None:
+            match = np.array([3, 20, 32, 16, 8, 8]) / 32
+            fixed = every[:, 2] == 1  # the third column cannot change
+            exact = np.prod(np.where(every == 1, match, 1 - match), axis=1)
+            assert np.allclose(chance[fixed] * 2, exact[fixed], atol=0.02)
+            assert np.isclose(chance[fixed].sum() * 2, 1.0)
+        else:
+            kept = every.sum(axis=1).astype(int)
+            for k in range(d):
+                assert np.isclose(chance[kept == k].sum(), space.counts[k])
+            assert chance[-1] > 0
+
+
+def test_mirrored_rows_stand_as_far_from_the_other_end() -> None:
+    points = Sobol(mirrored=True).plan([table([16, 16])], Unit(), 65, rng(0))[0].astype(int)
+    assert (points[1::2] + points[2::2] == 1023).all()
+    assert Sobol(mirrored=True).plan([], Unit(), 5, rng(0)) == Hadamard().plan(
+        [], Unit(), 5, rng(0)
+    )
+
+
+@pytest.mark.parametrize("d", [1, 5, 16])
+def test_masks_by_hadamard_find_the_slopes_of_a_line_exactly(d: int) -> None:
+    space = MaskSpace(d, Fair())
+    z = space.features(Hadamard().plan([space], Unit(), 1 + 4 * (1 << d.bit_length()), rng(3))[0])[
+        1:
+    ]
+    y = 3.0 + z @ np.arange(1.0, d + 1) + 0.5 * z[:, 0] * z[:, -1]
+    found = np.linalg.lstsq(np.column_stack([np.ones(len(z)), z]), y, rcond=None)[0][1:]
+    ends = 0.25 if d > 1 else 0.5  # what a product adds to the tilt of each of its features
+    exact = np.arange(1.0, d + 1)
+    exact[[0, -1]] += ends
+    assert np.allclose(found, exact)

@@ -16,7 +16,6 @@ from eagle.explain import Method
 from eagle.explainer import Explainer
 from eagle.surrogate.bayes import BayesLinear
 from eagle.surrogate.information import Prior
-from eagle.surrogate.robust import Robust
 from eagle.types import InputError, Need
 
 SHIFT: Final = 64.0
@@ -82,13 +81,8 @@ def around(
 def varied(method: Method, options: dict[str, Option], problem: Problem) -> Method:
     """The method with another pool or prior; what it knows is taken out of the options.
 
-    `precision` is λ/d, for every coefficient as in the paper; `prior` is λ for the slopes alone.
+    `precision` is λ/d, for every coefficient as in the paper.
     """
-    if "prior" in options:
-        if not isinstance(method.surrogate, Robust):
-            raise InputError(f"{method.name} has no robust line whose prior could vary")
-        line = BayesLinear(Prior(float(options.pop("prior"))))
-        method = replace(method, surrogate=replace(method.surrogate, line=line))
     if not {"pool", "precision"} & set(options):
         return method
     if not isinstance(method.design, Greedy):

@@ -17,7 +17,9 @@ from eagle.bench.trial import Option, Record, Trial, versions
 from eagle.explanation import Explanation
 from eagle.methods import PAPER
 from eagle.metrics.sampling import a_efficiency, d_efficiency
+from eagle.surrogate.bayes import BayesLinear
 from eagle.surrogate.information import Prior, augment
+from eagle.surrogate.robust import Robust
 from eagle.types import InputError, Need
 from eagle.until import Rule, Top, Width
 
@@ -221,13 +223,34 @@ def _theory(e: Explanation, trial: Trial) -> Record:
     }  # fmt: skip
 
 
+PRIORS: Final = (1.0, 3.0, 10.0, 30.0, 100.0)
+"""How strong the prior of balanced rows is made, to see what it does; theirs is the first."""
+
+
+def _priors(e: Explanation, trial: Trial) -> Record:
+    """Scores and intervals from the same answers under stronger and stronger priors."""
+    y = e.evidence.answers[:, e.outputs.index(e.target)]
+    scores, low, high = [], [], []
+    for prior in PRIORS:
+        surrogate = Robust(BayesLinear(Prior(prior)), balanced=True)
+        fit = surrogate.fit(e.evidence.features, y, e.evidence.weight)
+        assert fit.posterior is not None
+        ends = fit.posterior.interval(LEVEL)
+        scores.append(fit.scores)
+        low.append(ends[:, 0])
+        high.append(ends[:, 1])
+    return {"prior_scores": _numbers(np.ravel(scores), CURVES),
+            "prior_low": _numbers(np.ravel(low), CURVES),
+            "prior_high": _numbers(np.ravel(high), CURVES)}  # fmt: skip
+
+
 def _names(e: Explanation, trial: Trial) -> Record:
     """The features in words."""
     return {"names": list(e.conditions)}
 
 
 PARTS: Final = {
-    "curves": _curves, "ranks": _ranks, "theory": _theory, "names": _names,
+    "curves": _curves, "ranks": _ranks, "theory": _theory, "names": _names, "priors": _priors,
 }  # fmt: skip
 KEPT: Final = (*PARTS, "inputs")
 """What a record can hold beside scores: inputs are overheard, the rest is read off the result."""
@@ -237,7 +260,7 @@ METRICS: Final[dict[str, str | None]] = {
                      "rows", "calls", "seconds")),
     "D-efficiency by rows": "curves", "A-efficiency by rows": "curves",
     "consistency by rows": "ranks", "agreement by rows": "ranks", "bounds by rows": "theory",
-    "attributions": "names", "points": "inputs",
+    "attributions": "names", "points": "inputs", "stability by prior": "priors",
 }  # fmt: skip
 """What an experiment can be about, each with the part that records must keep for it."""
 

@@ -21,7 +21,8 @@ from eagle.bench.trial import Record
 from eagle.types import InputError
 
 LISTS: Final = ("scores", "low", "high", "d_efficiency", "a_efficiency", "slope_efficiency",
-                "inputs", "answers", "gathered", "error", "allowed")  # fmt: skip
+                "inputs", "answers", "gathered", "error", "allowed", "prior_scores", "prior_low",
+                "prior_high")  # fmt: skip
 """Columns that are lists of numbers, kept in single precision."""
 
 SINGLE: Final = ("prediction", "r2", "r2_held_out", "model_seconds", "own_seconds")

@@ -23,11 +23,13 @@ class Sobol:
     Each row alone obeys that law exactly; together they fill it more evenly than chance would: of
     any feature's first 2ᵏ rows one falls in each 2ᵏ-th of its law, and pairs are nearly as even.
     With `mass` every row weighs π̄, what the kernel would have given on average, so that a prior
-    means the same as under the kernel; without, 1.
+    means the same as under the kernel; without, 1. With `mirrored` each row is followed by the one
+    that stands as far from the other end of every feature's law.
     """
 
     law: Tilt = field(default_factory=Absorbed)
     mass: bool = True
+    mirrored: bool = False
 
     @property
     def needs(self) -> frozenset[Need]:
@@ -41,7 +43,11 @@ class Sobol:
             return []
         d = len(spaces[0].origin)
         key = raw(rng, d)
-        uniform = scrambled(budget - 1, d, rng)
+        if self.mirrored:
+            half = scrambled(budget // 2, d, rng)
+            uniform = np.stack([half, 1.0 - half], axis=1).reshape(-1, d)[: budget - 1]
+        else:
+            uniform = scrambled(budget - 1, d, rng)
         return [self._points(space, kernel, key, uniform) for space in spaces]
 
     def _points(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
+from eagle.bench.measure import PRIORS
 from eagle.bench.report import paper
 from eagle.bench.report.found import Found, mean
 from eagle.bench.report.page import Page, number, spread
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 BALANCED, PRINTED = "EAGLE (balanced)", "EAGLE (paper)"
-OURS = 1
+OURS = 1.0
 """The prior that the default has."""
 
 
@@ -38,37 +39,38 @@ class Spot:
 
 
 @cache
-def spot(found: Found, problem: str, prior: float, rows: int) -> Spot | None:
-    stable, right, error, covered = [], [], [], []
+def spots(found: Found, problem: str, rows: int) -> tuple[Spot, ...]:
+    """All priors, from the weakest, each fitted to the same answers."""
+    table: dict[float, list[tuple[float, float, float, float]]] = {}
     for i in found.instances(problem):
-        runs = found.runs(problem, BALANCED, i, rows, prior=prior)
+        runs = found.runs(problem, BALANCED, i, rows)
         limit = found.limit(problem, BALANCED, i)
         if len(runs) < 2 or limit is None:
             continue
-        scores = np.array([r["scores"] for r in runs])
-        intervals = np.array([np.column_stack([r["low"], r["high"]]) for r in runs])
-        stable.append(jaccard(scores, TOP))
-        right.append(agreement(scores, limit, TOP))
-        error.append(relative_error(scores, limit))
-        covered.append(float(coverage(intervals, limit).mean()))
-    if not stable:
-        return None
-    return Spot(prior, rows, mean(stable), mean(right), mean(error)[0], mean(covered)[0])
-
-
-def spots(found: Found, problem: str, rows: int) -> list[Spot]:
-    """All priors, from the weakest."""
-    priors = found.experiment.sweep["prior"]
-    made = [spot(found, problem, prior, rows) for prior in priors]
-    return [s for s in made if s is not None]
+        names = ("prior_scores", "prior_low", "prior_high")
+        fits = np.array([[np.reshape(r[n], (len(PRIORS), -1)) for n in names] for r in runs])
+        for k, prior in enumerate(PRIORS):
+            scores, intervals = fits[:, 0, k], np.moveaxis(fits[:, 1:, k], 1, -1)
+            moved = (intervals[..., 1] > intervals[..., 0]).any(axis=0)
+            covered = coverage(intervals, limit)[moved]
+            table.setdefault(prior, []).append((
+                jaccard(scores, TOP), agreement(scores, limit, TOP), relative_error(scores, limit),
+                float(covered.mean()) if len(covered) else np.nan,
+            ))  # fmt: skip
+    out = []
+    for prior, values in table.items():
+        stable, right, error, held = (mean(list(column)) for column in zip(*values, strict=True))
+        out.append(Spot(prior, rows, stable, right, error[0], held[0]))
+    return tuple(out)
 
 
 def frontier(found: Found) -> Page:
     """The page."""
     page = Page("frontier", found.experiment.title)
     page.say(
-        "Could the default be as stable as the paper says EAGLE is? Balanced rows are fitted with "
-        f"priors of other strength (λ; the default has {OURS}) and from more rows. *Right* is the "
+        "Could the default be as stable as the paper says EAGLE is? The same answers to balanced "
+        f"rows are fitted with priors of other strength (λ; the default has {OURS:g}), and more "
+        "rows are asked. *Right* is the "
         f"overlap of the {TOP} strongest features with those of the method's own limit, which is "
         "LIME's; *error* the relative distance from it, *covers* how often 90% intervals hold it. "
         "A prior is bias: it makes runs alike whatever the answers."

@@ -35,6 +35,7 @@ class Row:
     to_own: tuple[float, float]
     error: tuple[float, float]
     covered: tuple[float, float]
+    covered_top: tuple[float, float]
     covered_lime: tuple[float, float]
     wide: tuple[float, float]
     consistent: tuple[float, float]
@@ -77,6 +78,7 @@ def _figures(
         "to_own": NAN if own is None else agreement(scores, own, TOP),
         "error": NAN if own is None else relative_error(scores, own),
         "covered": _covered(intervals, own),
+        "covered_top": _covered(intervals, own, TOP),
         "covered_lime": _covered(intervals, lime),
         "wide": float(width(intervals).mean() / largest)
         if intervals is not None and largest
@@ -88,10 +90,17 @@ def _figures(
     }
 
 
-def _covered(intervals: Array | None, reference: Array | None) -> float:
+def _covered(intervals: Array | None, reference: Array | None, top: int | None = None) -> float:
+    """The share of intervals that hold the reference, of all features or of its strongest.
+
+    Features that never moved have no part: they are 0 for sure, and always hold.
+    """
     if intervals is None or reference is None:
         return NAN
-    return float(coverage(intervals, reference).mean())
+    moved = np.asarray((intervals[..., 1] > intervals[..., 0]).any(axis=0))
+    order = np.argsort(-np.abs(reference), kind="stable")
+    order = order[moved[order]][:top]
+    return float(coverage(intervals, reference)[order].mean()) if len(order) else NAN
 
 
 def stability(found: Found) -> Page:

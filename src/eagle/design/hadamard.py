@@ -1,0 +1,83 @@
+"""Orthogonal rows: Hadamard matrices, each row beside its mirror image."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eagle.design.coalitions import even, movable
+from eagle.design.sobol import raw
+from eagle.design.tilted import at, every_step
+from eagle.types import Array, Kernel, Need, Points, Space
+
+
+@final
+@dataclass(frozen=True)
+class Hadamard:
+    """The instance, then rows of Hadamard matrices, each followed by its mirror image.
+
+    Of any two features all four combinations are as frequent once a matrix is through, and what
+    two features do together cancels in each pair of rows. Which feature has which column, its sign
+    and the order of rows are by chance, anew for each matrix. Every match is a fair coin, so rows
+    are weighed by the kernel and by how probable they are beside that in the space's own law.
+    """
+
+    needs: ClassVar = frozenset({Need.MATCHES})
+
+    def plan(
+        self, spaces: Sequence[Space], kernel: Kernel, budget: int, rng: np.random.Generator
+    ) -> list[Points]:
+        """For each space its points, shape (budget, d). All spaces share the rows."""
+        if not spaces:
+            return []
+        d = len(spaces[0].origin)
+        # Chance of its own, so that a longer plan begins with the shorter one.
+        inner = np.random.Generator(np.random.PCG64(int(raw(rng, 1)[0])))
+        match = rows(budget - 1, d, rng)
+        fine = (raw(inner, (budget - 1) * d) >> np.uint64(11)).reshape(budget - 1, d) * 2.0**-53
+        uniform = np.insert((fine + ~match) / 2, 0, 0.0, axis=1)
+        return [
+            np.concatenate([space.origin[None], at(even(space), uniform)]).astype(
+                space.origin.dtype
+            )
+            for space in spaces
+        ]
+
+    def weight(self, space: Space, kernel: Kernel, features: Array) -> Array:
+        """The kernel, times the chance in the space's own law beside that of fair coins."""
+        return kernel(features, np.ones(features.shape[1])) * np.exp(likely(space, features))
+
+
+def rows(n: int, d: int, rng: np.random.Generator) -> NDArray[np.bool_]:
+    """n rows of orthogonal columns of true and false, shape (n, d)."""
+    size = 1 << d.bit_length()
+    blocks: list[NDArray[np.bool_]] = [np.empty((0, d), dtype=bool)]
+    for _ in range(-(-n // (2 * size))):
+        column = 1 + np.argsort(raw(rng, size - 1))[:d]
+        sign = raw(rng, d) >> np.uint64(63) == 1
+        row = np.argsort(raw(rng, size))
+        one = (np.bitwise_count(row[:, None] & column) % 2 == 1) ^ sign
+        blocks.append(np.stack([one, ~one], axis=1).reshape(-1, d))
+    return np.concatenate(blocks)[:n]
+
+
+def likely(space: Space, features: Array) -> Array:
+    """The logarithm of how probable features are in the space's law, beside fair coins, (n,)."""
+    if space.counts is not None:
+        from scipy.special import gammaln
+
+        d = features.shape[1]
+        k = np.arange(d + 1)
+        ways = gammaln(d + 1) - gammaln(k + 1) - gammaln(d - k + 1)
+        with np.errstate(divide="ignore"):  # what is impossible weighs nothing
+            one = np.log(space.counts) - ways + d * np.log(2.0)
+        one[d] = max(one[d], 0.0)  # but the instance, which no law of texts draws, is always there
+        return np.asarray(one[features.sum(axis=1).astype(np.intp)])
+    moves = movable(space)
+    match = (every_step(space)[0] == 1).mean(axis=0)[moves]
+    both = np.log(2 * match), np.log(2 * (1 - match))
+    return np.asarray(np.where(features[:, moves] == 1, *both).sum(axis=1))
