@@ -9,12 +9,12 @@ import numpy as np
 
 from eagle.bench.measure import budgets
 from eagle.bench.report import paper
-from eagle.bench.report.found import Found, mean
+from eagle.bench.report.found import BALANCED, PRINTED, Found, mean
 from eagle.bench.report.page import Page, bold, number, spread
 from eagle.bench.report.stability import TOP, Row, row
 from eagle.metrics.truth import agreement
 
-PRINTED, LIME, BALANCED = "EAGLE (paper)", "LIME", "EAGLE (balanced)"
+LIME = "LIME"
 COLUMNS = ("to_lime", "stability", "error", "covered", "covered_top", "wide")
 TUNED = ("compas", "german", "adult", "magic")
 """Looked at while designs and intervals were made."""

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, final
+from typing import Any, Final, final
 
 import numpy as np
 
@@ -15,6 +15,10 @@ from eagle.bench.experiment import Experiment
 from eagle.bench.measure import budgets
 from eagle.bench.trial import Record
 from eagle.types import Array
+
+PRINTED: Final = "EAGLE (paper)"
+BALANCED: Final = "EAGLE (balanced)"
+"""EAGLE as printed, and the default."""
 
 
 @final

@@ -5,11 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from eagle.bench.report.crossover import RIVAL
-from eagle.bench.report.found import Found
+from eagle.bench.report.found import PRINTED, Found
 from eagle.bench.report.page import Page, number
 from eagle.bench.report.stability import row
-
-PRINTED = "EAGLE (paper)"
 
 
 def readings(pages: dict[str, Found]) -> Page:

@@ -77,9 +77,9 @@ def _figures(
         "to_lime": NAN if lime is None else agreement(scores, lime, TOP),
         "to_own": NAN if own is None else agreement(scores, own, TOP),
         "error": NAN if own is None else relative_error(scores, own),
-        "covered": _covered(intervals, own),
-        "covered_top": _covered(intervals, own, TOP),
-        "covered_lime": _covered(intervals, lime),
+        "covered": covered(intervals, own),
+        "covered_top": covered(intervals, own, TOP),
+        "covered_lime": covered(intervals, lime),
         "wide": float(width(intervals).mean() / largest)
         if intervals is not None and largest
         else NAN,
@@ -90,7 +90,7 @@ def _figures(
     }
 
 
-def _covered(intervals: Array | None, reference: Array | None, top: int | None = None) -> float:
+def covered(intervals: Array | None, reference: Array | None, top: int | None = None) -> float:
     """The share of intervals that hold the reference, of all features or of its strongest.
 
     Features that never moved have no part: they are 0 for sure, and always hold.

@@ -9,13 +9,12 @@ import numpy as np
 
 from eagle.bench.measure import ROWS
 from eagle.bench.report import paper
-from eagle.bench.report.found import Found, mean
+from eagle.bench.report.found import BALANCED, Found, mean
 from eagle.bench.report.page import Page, number, spread
 from eagle.bench.report.stability import TOP
 from eagle.metrics.stability import jaccard
 from eagle.metrics.truth import agreement
 
-BALANCED = "EAGLE (balanced)"
 FIXED = 500
 
 
