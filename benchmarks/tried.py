@@ -214,7 +214,7 @@ def around(black: Black, binned: bool, count: int) -> Iterator[Around]:
         place = int(np.argmax(own))
 
         def ask(points: Array, i: int = i, place: int = place, predict: Any = predict) -> Array:
-            answers = np.asarray(predict(np.asarray(table.inputs([i], [points]))))
+            answers = np.asarray(predict(table.inputs([i], [points])))
             return answers[:, place] if answers.ndim > 1 else answers
 
         yield Around(space, Absorbed().tilt(space, KERNEL), ask)

@@ -75,6 +75,8 @@ def test_everything_in_the_smallest_sizes(
     readings = (tmp_path / "o" / "readings.md").read_text("utf-8")
     assert len(re.findall(r"^\| A\d+ ", readings, re.M)) == 27
     check_stability(Store(tmp_path / "r"), (tmp_path / "o" / "table1.md").read_text("utf-8"))
+    assert main(["bench", "report", "stop", *options, "--out", str(tmp_path / "some")]) == 0
+    assert {p.name for p in (tmp_path / "some").iterdir()} == {"stop.md", "README.md"}
     assert main(["bench", "list", *options]) == 0
     said = capsys.readouterr().out
     assert all(re.search(rf"^{name} +[1-9]", said, re.M) for name in PAGES)

@@ -53,10 +53,8 @@ def run(arguments: Namespace) -> int:
 
 
 def report(arguments: Namespace) -> int:
-    """Write the pages."""
-    if arguments.names:
-        raise InputError("a report is of all experiments that have records: give no names")
-    made = write(arguments.experiments, Store(arguments.records), arguments.profile, arguments.out)
+    """Write the pages of all experiments that have records, or of some."""
+    made = write(_chosen(arguments), Store(arguments.records), arguments.profile, arguments.out)
     print(f"{len(made)} pages: {made[-1].absolute()}")
     return 0
 

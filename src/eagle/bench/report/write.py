@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from eagle.bench.experiment import experiment, experiments
+from eagle.bench.experiment import experiment
 from eagle.bench.report.choice import default
 from eagle.bench.report.crossover import crossover
 from eagle.bench.report.curves import ablation, bounds, convergence
@@ -32,12 +32,12 @@ PAGES: Final[dict[str, Callable[[Found], Page]]] = {
 
 
 def write(
-    folder: Path, store: Store, profile: str, out: Path, command: str = "eagle bench"
+    paths: dict[str, Path], store: Store, profile: str, out: Path, command: str = "eagle bench"
 ) -> list[Path]:
     """Write a page for every experiment that has records; those that have none are left out."""
     found: dict[str, Found] = {}
     records = store.read()
-    for name, path in experiments(folder).items():
+    for name, path in paths.items():
         planned = experiment(path, profile)
         own = [record for record in records if planned.owns(record)]
         if own:
