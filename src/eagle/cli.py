@@ -506,7 +506,7 @@ def parser() -> ArgumentParser:
     add("--profile", default="quick", choices=("smoke", "quick", "paper"), metavar="PROFILE",
         help="smoke (a minute), quick (half an hour, the default), or paper")  # fmt: skip
     add("--jobs", type=int, default=1, metavar="N", help="processes (default: 1)")
-    add("--only", nargs="+", default=[], metavar="DATA", help="run these data sets alone")
+    add("--only", nargs="+", default=[], metavar="DATA", help="these data sets alone")
     add("--experiments", type=Path, default=Path("experiments"), metavar="FOLDER",
         help="where the experiments are (default: experiments)")  # fmt: skip
     add("--records", type=Path, default=Path("experiments/records"), metavar="FOLDER",

@@ -211,7 +211,7 @@ def test_some_of_the_data_alone(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert main(["bench", "run", "mine", "--only", "moons", *where]) == 0
     assert {r["problem"] for r in Store(tmp_path / "r").read()} == {"moons"}
     assert main(["bench", "run", "mine", "--only", "mars", *where]) == 2
-    assert "has the data set 'mars'" in capsys.readouterr().err
+    assert "none of these experiments has the data set 'mars'" in capsys.readouterr().err
 
 
 def _named(trial: Trial) -> dict[str, Any]:
@@ -260,7 +260,7 @@ def test_what_is_not_there_is_said(tmp_path: Path, capsys: pytest.CaptureFixture
         Store(tmp_path).read()
     where = ["--experiments", str(FOLDER), "--records", str(tmp_path / "none")]
     assert main(["bench", "report", *where]) == 2
-    assert "no records of the profile 'quick' yet" in capsys.readouterr().err
+    assert "no records of --profile quick yet" in capsys.readouterr().err
     assert main(["bench", "run", "tabel1", *where]) == 2
     said = capsys.readouterr().err
     assert "there is no experiment 'tabel1': there are attributions, bounds" in said

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Callable
-from pathlib import Path
 from typing import Final
 
-from eagle.bench.experiment import experiment, experiments
+from eagle.bench.experiment import Experiment, experiment, experiments
 from eagle.bench.report.write import write
 from eagle.bench.run import Outcome
 from eagle.bench.run import run as run_trials
@@ -18,8 +17,7 @@ from eagle.types import InputError
 def listed(arguments: Namespace) -> int:
     """Each experiment with what it makes, and how many of its records are there."""
     records = Store(arguments.records).read()
-    for name, path in _chosen(arguments).items():
-        planned = experiment(path, arguments.profile)
+    for name, planned in _chosen(arguments).items():
         done = sum(planned.owns(record) for record in records)
         print(f"{name:<18}{done:>7,} records  {planned.title}")
     return 0
@@ -28,13 +26,7 @@ def listed(arguments: Namespace) -> int:
 def run(arguments: Namespace) -> int:
     """Run what has no record yet; then pack the records."""
     store = Store(arguments.records)
-    chosen = {n: experiment(p, arguments.profile) for n, p in _chosen(arguments).items()}
-    if arguments.only:
-        unknown = set(arguments.only) - {d for planned in chosen.values() for d in planned.data}
-        if unknown:
-            raise InputError(f"no experiment that is to run has the data set {min(unknown)!r}")
-        chosen = {n: planned.only(arguments.only) for n, planned in chosen.items()}
-    trials = {name: list(planned.trials()) for name, planned in chosen.items()}
+    trials = {name: list(planned.trials()) for name, planned in _chosen(arguments).items()}
     outcome = Outcome()
     for alone in (False, True):  # all that may run side by side does, in one go
         some = [t for several in trials.values() for t in several if t.alone == alone]
@@ -54,18 +46,26 @@ def run(arguments: Namespace) -> int:
 
 def report(arguments: Namespace) -> int:
     """Write the pages of all experiments that have records, or of some."""
-    made = write(_chosen(arguments), Store(arguments.records), arguments.profile, arguments.out)
+    only = ["--only", *arguments.only] if arguments.only else []
+    how = " ".join(["--profile", arguments.profile, *only])
+    made = write(_chosen(arguments), Store(arguments.records), how, arguments.out)
     print(f"{len(made)} pages: {made[-1].absolute()}")
     return 0
 
 
-def _chosen(arguments: Namespace) -> dict[str, Path]:
-    """The experiments that are named, or all."""
+def _chosen(arguments: Namespace) -> dict[str, Experiment]:
+    """The experiments that are named, or all, in the profile's sizes; on some data, if they are."""
     every = experiments(arguments.experiments)
     for name in arguments.names:
         if name not in every:
             raise InputError(f"there is no experiment {name!r}: there are {', '.join(every)}")
-    return {name: every[name] for name in arguments.names or every}
+    chosen = {n: experiment(every[n], arguments.profile) for n in arguments.names or every}
+    if not arguments.only:
+        return chosen
+    unknown = set(arguments.only) - {d for planned in chosen.values() for d in planned.data}
+    if unknown:
+        raise InputError(f"none of these experiments has the data set {min(unknown)!r}")
+    return {n: planned.only(arguments.only) for n, planned in chosen.items()}
 
 
 COMMANDS: Final[dict[str, Callable[[Namespace], int]]] = {

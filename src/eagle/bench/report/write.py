@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from eagle.bench.experiment import experiment
+from eagle.bench.experiment import Experiment
 from eagle.bench.report.choice import default
 from eagle.bench.report.crossover import crossover
 from eagle.bench.report.curves import ablation, bounds, convergence
@@ -31,25 +31,25 @@ PAGES: Final[dict[str, Callable[[Found], Page]]] = {
 }  # fmt: skip
 
 
-def write(
-    paths: dict[str, Path], store: Store, profile: str, out: Path, command: str = "eagle bench"
-) -> list[Path]:
-    """Write a page for every experiment that has records; those that have none are left out."""
+def write(planned: dict[str, Experiment], store: Store, how: str, out: Path) -> list[Path]:
+    """Write a page for every experiment that has records; those that have none are left out.
+
+    `how` are the options of the command that made the records.
+    """
     found: dict[str, Found] = {}
     records = store.read()
-    for name, path in paths.items():
-        planned = experiment(path, profile)
-        own = [record for record in records if planned.owns(record)]
+    for name, one in planned.items():
+        own = [record for record in records if one.owns(record)]
         if own:
-            found[name] = Found(planned, own)
+            found[name] = Found(one, own)
     if not found:
-        raise InputError(f"there are no records of the profile {profile!r} yet: run {command} run")
+        raise InputError(f"there are no records of {how} yet: run eagle bench run {how}")
     pages = []
     for name, own_records in found.items():
         page = PAGES[name](own_records)
         page.say(
-            f"Made by `{command} run {name} --profile {profile}` and `{command} report --profile "
-            f"{profile}` from {len(own_records.records):,} records."
+            f"Made by `eagle bench run {name} {how}` and `eagle bench report {how}` from "
+            f"{len(own_records.records):,} records."
         )
         pages.append(page)
     if "table1" in found:
