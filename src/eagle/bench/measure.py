@@ -28,7 +28,8 @@ LEVEL: Final = 0.9
 
 SCORES: Final = 14
 CURVES: Final = 10
-"""Binary digits that records keep: scores to 3 parts in 100,000, curves to 5 in 10,000."""
+"""Binary digits that records keep: scores to 3 parts in 100,000, curves and intervals to 5 in
+10,000."""
 
 STEP: Final = 10
 """Curves have a value for each so many rows: the paper's batch."""
@@ -87,7 +88,7 @@ def measure(trial: Trial) -> Record:
         "own_seconds": _number(e.bill.own_seconds),
     }
     if np.isfinite(low).any():
-        found |= {"low": _numbers(low), "high": _numbers(high)}
+        found |= {"low": _numbers(low, CURVES), "high": _numbers(high, CURVES)}
     if asked:
         found["inputs"] = _numbers(np.concatenate(asked).ravel())
         found["answers"] = _numbers(e.evidence.answers[:, e.outputs.index(e.target)])
