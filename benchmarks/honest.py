@@ -5,7 +5,7 @@
 The target: the line that the same method would give from infinitely many rows (its law, its kernel,
 and a prior that has faded), here from 32,769. For each table, view and number of rows, over
 instances and seeds, the share of 90% intervals that hold the target's score, and their mean width
-in units of its largest score:
+in units of its largest score, as they are and if all were stretched alike to hold 90%:
 
 posterior   independent rows of the tilted law, the closed-form posterior
 sandwich    the same rows, `Robust()`
@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -78,9 +78,18 @@ def agreement(runs: Runs, truth: list[eagle.Explanation]) -> list[float]:
     return [float(v) for v in np.mean(out, axis=0)]
 
 
-def covered(runs: Runs, truth: list[eagle.Explanation], surrogate: Any) -> tuple[float, float]:
-    """The share of intervals that hold the target, and their width, over features that moved."""
-    hits, widths = [], []
+class Held(NamedTuple):
+    """The share of intervals that hold the target, their width, and their width at true coverage:
+    that of the same intervals, all stretched alike until as many hold it as should."""
+
+    share: float
+    width: float
+    honest: float
+
+
+def covered(runs: Runs, truth: list[eagle.Explanation], surrogate: Any) -> Held:
+    """Over features that moved, in units of the target's largest score."""
+    hits, widths, far = [], [], []
     for run in runs:
         for e, exact in zip(run, truth, strict=True):
             moved = np.ptp(e.evidence.features, axis=0) > 0
@@ -90,7 +99,10 @@ def covered(runs: Runs, truth: list[eagle.Explanation], surrogate: Any) -> tuple
             score = exact.scores[moved]
             hits.append(np.mean((low <= score) & (score <= high)))
             widths.append(np.mean(high - low) / np.abs(exact.scores).max())
-    return float(np.mean(hits)), float(np.mean(widths))
+            half = np.maximum((high - low) / 2, 1e-300)
+            far += (np.abs(score - (low + high) / 2) / half).tolist()
+    width = float(np.mean(widths))
+    return Held(float(np.mean(hits)), width, width * float(np.quantile(far, LEVEL)))
 
 
 def main() -> None:
@@ -100,7 +112,9 @@ def main() -> None:
     parser.add_argument("--rows", type=int, nargs="+", default=[50, 100, 500, 2000])
     args = parser.parse_args()
     instances, seeds, far = (5, 3, 8193) if args.quick else (15, 6, 32_769)
-    print(f"{instances} instances, {seeds} seeds; coverage of {LEVEL:.0%} intervals / width")
+    print(f"{instances} instances, {seeds} seeds")
+    print(f"coverage of {LEVEL:.0%} intervals / their width / their width at true coverage")
+    every: dict[int, list[list[Held]]] = {}
     for black in others() if args.others else tables():
         x = black.held[:: len(black.held) // instances][:instances]
         for view in ("binned", "continuous"):
@@ -110,16 +124,28 @@ def main() -> None:
                 runs = explained(black, view, method, 500, x, seeds)
                 cells = "".join(f"{v:8.2f}" for v in agreement(runs, truth))
                 print(f"  {method.name:<22}{cells}", flush=True)
-            print(f"  {'rows':>6}  {'posterior':>11} {'sandwich':>11}  | balanced: "
-                  f"{'posterior':>11} {'sandwich':>11} {'balanced':>11}")  # fmt: skip
+            head()
             for rows in args.rows:
                 made = {
                     m: explained(black, view, m, rows, x, seeds) for m in (INDEPENDENT, BALANCED)
                 }
                 found = [covered(made[m], truth, surrogate) for m, surrogate in KINDS]
-                pairs = [f"{hit:6.2f}/{width:4.2f}" for hit, width in found]
-                print(f"  {rows:>6}  {' '.join(pairs[:2])}  |           {' '.join(pairs[2:])}",
-                      flush=True)  # fmt: skip
+                line(rows, found)
+                every.setdefault(rows, []).append(found)
+    print("\nmean over tables and views")
+    head()
+    for rows, several in every.items():
+        line(rows, [Held(*np.mean(kind, axis=0)) for kind in zip(*several, strict=True)])
+
+
+def head() -> None:
+    names = ("posterior", "sandwich", "| posterior", "sandwich", "balanced")
+    print(f"  {'rows':>6}" + "".join(f"{name:>17}" for name in names))
+
+
+def line(rows: int, found: list[Held]) -> None:
+    cells = [f"{h.share:6.2f}/{h.width:.2f}/{h.honest:.2f}" for h in found]
+    print(f"  {rows:>6}" + "".join(f"{cell:>17}" for cell in cells), flush=True)
 
 
 if __name__ == "__main__":

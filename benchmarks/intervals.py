@@ -22,7 +22,7 @@ from sklearn.ensemble import GradientBoostingRegressor
 
 import eagle
 from benchmarks.figures import DOCS
-from benchmarks.honest import BALANCED, CONVERGED, INDEPENDENT, LEVEL, covered, explained
+from benchmarks.honest import BALANCED, CONVERGED, INDEPENDENT, LEVEL, Held, covered, explained
 from benchmarks.tables import Black, fitted, forest
 from eagle.explain import Method
 from eagle.plot.page import COLOURS
@@ -56,7 +56,7 @@ KINDS: Final = (
          {"color": GREEN, "marker": "o", "linewidth": 2.6}),
 )  # fmt: skip
 
-Found = dict[int, list[tuple[float, float]]]
+Found = dict[int, list[Held]]
 
 
 def measured(black: Black, view: str, instances: int, seeds: int, far: int) -> Found:
@@ -68,7 +68,7 @@ def measured(black: Black, view: str, instances: int, seeds: int, far: int) -> F
     for rows in ROWS:
         runs = {m: explained(black, view, m, rows, x, seeds) for m in (INDEPENDENT, BALANCED)}
         out[rows] = [covered(runs[k.method], truth, k.surrogate) for k in KINDS]
-        print(f"  {rows:>5}", *(f"{hit:.2f}/{width:.2f}" for hit, width in out[rows]), flush=True)
+        print(f"  {rows:>5}", *(f"{h.share:.2f}/{h.width:.2f}" for h in out[rows]), flush=True)
     return out
 
 
@@ -105,7 +105,7 @@ def curves(hits: Axes, widths: Axes, found: Found, name: str) -> None:
     hits.axhspan(*BAND, color=SOFT, alpha=0.25, linewidth=0)
     hits.axhline(LEVEL, color=SOFT, linewidth=0.8)
     for i, kind in enumerate(KINDS):
-        hit, width = np.array([found[rows][i] for rows in ROWS]).T
+        hit, width, _ = np.array([found[rows][i] for rows in ROWS]).T
         look: dict[str, Any] = {"linewidth": 1.6, "markersize": 5.5, **kind.style}
         hits.plot(ROWS, hit, label=kind.name, zorder=3 + i, clip_on=False, **look)
         widths.plot(ROWS, width, label=kind.name, zorder=3 + i, **look)
