@@ -11,8 +11,10 @@ import pytest
 
 import eagle
 from eagle import methods
+from eagle.design.hadamard import Hadamard
 from eagle.design.sobol import scrambled
 from eagle.explain import Method
+from eagle.space.mask import EvenSizes, Fair, MaskSpace
 from eagle.surrogate.ridge import Ridge
 from eagle.types import Array
 
@@ -94,6 +96,27 @@ def test_masks_converge_to_the_line_through_all_masks() -> None:
     e = ex.explain(picture)
     assert e.bill.rows > 0.9 * 2**d
     assert np.abs(e.scores - exact).max() < 0.06 * np.abs(exact).max()
+
+
+@pytest.mark.parametrize("sizes", [Fair(), EvenSizes()])
+def test_orthogonal_rows_converge_to_the_line_through_all_masks_in_the_law_of_the_space(
+    sizes: Any,
+) -> None:
+    d = 7
+    space = MaskSpace(d, sizes)
+    every = np.array(list(product((0.0, 1.0), repeat=d)))
+
+    def shown(z: Array) -> Array:
+        return np.asarray(z[:, 0] * z[:, 1] + np.sin(z @ np.arange(d)))
+
+    ways = np.bincount(every.sum(axis=1).astype(int))
+    chance = (space.counts / ways)[every.sum(axis=1).astype(int)]
+    exact = line(every, shown(every), chance * methods.COSINE(every, np.ones(d)))
+    generator = np.random.Generator(np.random.PCG64(5))
+    (points,) = Hadamard().plan([space], methods.COSINE, 2**16 + 1, generator)
+    z = space.features(points)
+    found = line(z, shown(z), Hadamard().weight(space, methods.COSINE, z))
+    assert np.abs(found - exact).max() < 0.04 * np.abs(exact).max()
 
 
 def test_scrambling_matches_scipy_in_kind() -> None:

@@ -75,7 +75,6 @@ def likely(space: Space, features: Array) -> Array:
         ways = gammaln(d + 1) - gammaln(k + 1) - gammaln(d - k + 1)
         with np.errstate(divide="ignore"):  # what is impossible weighs nothing
             one = np.log(space.counts) - ways + d * np.log(2.0)
-        one[d] = max(one[d], 0.0)  # but the instance, which no law of texts draws, is always there
         return np.asarray(one[features.sum(axis=1).astype(np.intp)])
     moves = movable(space)
     match = (every_step(space)[0] == 1).mean(axis=0)[moves]
