@@ -293,7 +293,7 @@ def test_fair_coins_weighed_are_the_law() -> None:
             kept = every.sum(axis=1).astype(int)
             for k in range(d):
                 assert np.isclose(chance[kept == k].sum(), space.counts[k])
-            assert np.isclose(chance[-1], space.counts[d])
+            assert np.isclose(chance[-1], 2.0**-d)
 
 
 def test_mirrored_rows_stand_as_far_from_the_other_end() -> None:
@@ -302,6 +302,14 @@ def test_mirrored_rows_stand_as_far_from_the_other_end() -> None:
     assert Sobol(mirrored=True).plan([], Unit(), 5, rng(0)) == Hadamard().plan(
         [], Unit(), 5, rng(0)
     )
+
+
+@given(seeds, st.integers(1, 6), st.integers(1, 50))
+def test_what_the_law_never_draws_is_asked_once_as_the_instance(seed: int, d: int, n: int) -> None:
+    space = MaskSpace(d, EvenSizes())
+    z = space.features(Hadamard().plan([space], Unit(), n, rng(seed))[0])
+    assert z.shape == (n, d)
+    assert z.all(axis=1).sum() == 1
 
 
 @pytest.mark.parametrize("d", [1, 5, 16])

@@ -37,7 +37,11 @@ class Hadamard:
         d = len(spaces[0].origin)
         # Chance of its own, so that a longer plan begins with the shorter one.
         inner = np.random.Generator(np.random.PCG64(int(raw(rng, 1)[0])))
-        match = rows(budget - 1, d, rng)
+        match = rows(2 * budget, d, rng)
+        counts = spaces[0].counts
+        if counts is not None and counts[d] == 0:  # no law of texts draws the whole text
+            match = match[~match.all(axis=1)]
+        match = match[: budget - 1]
         fine = (raw(inner, (budget - 1) * d) >> np.uint64(11)).reshape(budget - 1, d) * 2.0**-53
         uniform = np.insert((fine + ~match) / 2, 0, 0.0, axis=1)
         return [
@@ -75,6 +79,7 @@ def likely(space: Space, features: Array) -> Array:
         ways = gammaln(d + 1) - gammaln(k + 1) - gammaln(d - k + 1)
         with np.errstate(divide="ignore"):  # what is impossible weighs nothing
             one = np.log(space.counts) - ways + d * np.log(2.0)
+        one[d] = max(one[d], 0.0)  # but the instance itself is a row like any other
         return np.asarray(one[features.sum(axis=1).astype(np.intp)])
     moves = movable(space)
     match = (every_step(space)[0] == 1).mean(axis=0)[moves]
