@@ -259,8 +259,13 @@ def test_columns_are_even_and_orthogonal_and_rows_come_with_their_mirror_image(
         assert not np.array_equal(found[: 2 * size], found[2 * size :])
 
 
-@given(seeds, st.integers(1, 60), st.integers(1, 60), st.sampled_from(sorted(MATCHING)),
-       st.sampled_from([Hadamard(), Sobol(mirrored=True)]))  # fmt: skip
+@given(
+    seeds,
+    st.integers(1, 60),
+    st.integers(1, 60),
+    st.sampled_from(sorted(MATCHING)),
+    st.sampled_from([Hadamard(), Sobol(mirrored=True)]),
+)
 def test_pairs_are_nested_after_the_instance(
     seed: int, n: int, more: int, name: str, design: Any
 ) -> None:

@@ -29,9 +29,17 @@ from eagle.cli import main
 from eagle.types import InputError
 
 FOLDER = Path(__file__).parents[2] / "experiments"
-PLAIN = Experiment("plain", "Need no files", ("linear", "moons"), ("LIME", "EAGLE"), 2, 2,
-                   budgets=(30,), references=60,
-                   metrics=("D-efficiency by rows", "agreement by rows"))  # fmt: skip
+PLAIN = Experiment(
+    "plain",
+    "Need no files",
+    ("linear", "moons"),
+    ("LIME", "EAGLE"),
+    2,
+    2,
+    budgets=(30,),
+    references=60,
+    metrics=("D-efficiency by rows", "agreement by rows"),
+)
 MINE = "title = 't'\ndata = {}\nmethods = {}\ninstances = {}\nruns = 1\n[profiles.quick]"
 
 

@@ -19,6 +19,7 @@ import tiny
 from eagle import demos, methods
 from eagle.bench import PROBLEMS, Problem, __main__, boxes, cnn, data
 from eagle.bench.formulas import offset_scale
+from eagle.bench.report.stop import Outcome, rows_for
 from eagle.types import InputError, MissingExtraError
 
 FORMULAS = ("linear", "additive", "interacting", "step")
@@ -462,3 +463,17 @@ def test_demos_of_real_things(tiny_data: Path) -> None:
     _, message = demos.DEMOS["spam"]()
     assert message.target == "spam"
     assert message.prediction > 0.5
+
+
+# -- pages ---------------------------------------------------------------------------------------
+
+
+def test_rows_for_an_agreement_are_between_those_that_were_measured() -> None:
+    def at(rows: float, right: float) -> Outcome:
+        return Outcome("rows", rows, (right, 0.0), 0.0, 1.0, right)
+
+    known = [at(400, 0.8), at(100, 0.6), at(1600, 0.7)]  # more rows that agree less gain nothing
+    assert rows_for(0.6, known) == 100
+    assert rows_for(0.7, known) == pytest.approx(200)  # half-way in the logarithm
+    assert rows_for(0.8, known) == pytest.approx(400)
+    assert np.isnan([rows_for(0.5, known), rows_for(0.9, known), rows_for(0.6, known[:1])]).all()

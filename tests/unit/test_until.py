@@ -34,9 +34,14 @@ def look(mean: Any, spread: float = 0.1, rows: int = 100, **cost: Any) -> Look:
 
 
 RULES: list[Rule] = [
-    Width(0.5), Top(2), Sign(k=2), Sign(0.9, 1), Budget(rows=130), Width(0.5) | Budget(calls=3),
+    Width(0.5),
+    Top(2),
+    Sign(k=2),
+    Sign(0.9, 1),
+    Budget(rows=130),
+    Width(0.5) | Budget(calls=3),
     Top(2) & Width(1.0),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("rule", RULES, ids=str)

@@ -62,9 +62,12 @@ def _chosen(arguments: Namespace) -> dict[str, Experiment]:
     chosen = {n: experiment(every[n], arguments.profile) for n in arguments.names or every}
     if not arguments.only:
         return chosen
-    unknown = set(arguments.only) - {d for planned in chosen.values() for d in planned.data}
-    if unknown:
-        raise InputError(f"none of these experiments has the data set {min(unknown)!r}")
+    known = dict.fromkeys(d for planned in chosen.values() for d in planned.data)
+    for data in arguments.only:
+        if data not in known:
+            raise InputError(
+                f"none of these experiments has the data set {data!r}: they have {', '.join(known)}"
+            )
     return {n: planned.only(arguments.only) for n, planned in chosen.items()}
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from eagle.design.coalitions import even, movable
 from eagle.design.sobol import raw
 from eagle.design.tilted import at, every_step
+from eagle.space.mask import log_ways
 from eagle.types import Array, Kernel, Need, Points, Space
 
 
@@ -72,13 +73,9 @@ def rows(n: int, d: int, rng: np.random.Generator) -> NDArray[np.bool_]:
 def likely(space: Space, features: Array) -> Array:
     """The logarithm of how probable features are in the space's law, beside fair coins, (n,)."""
     if space.counts is not None:
-        from scipy.special import gammaln
-
         d = features.shape[1]
-        k = np.arange(d + 1)
-        ways = gammaln(d + 1) - gammaln(k + 1) - gammaln(d - k + 1)
         with np.errstate(divide="ignore"):  # what is impossible weighs nothing
-            one = np.log(space.counts) - ways + d * np.log(2.0)
+            one = np.log(space.counts) - log_ways(d) + d * np.log(2.0)
         one[d] = max(one[d], 0.0)  # but the instance itself is a row like any other
         return np.asarray(one[features.sum(axis=1).astype(np.intp)])
     moves = movable(space)

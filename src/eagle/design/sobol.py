@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from eagle.design.coalitions import movable
 from eagle.design.directions import BITS, MOST, directions
 from eagle.design.tilted import Absorbed, Tilt, at, mean_weight, tilted_counts
+from eagle.space.mask import log_ways
 from eagle.types import Array, InputError, Kernel, Need, Points, Space
 
 
@@ -110,12 +111,9 @@ def masks(chances: Array, uniform: Array) -> Array:
     Part by part: each is kept if its uniform is below the probability of that, given how many of
     those before it are kept. So a mask is a monotone function of its uniforms, and as even.
     """
-    from scipy.special import gammaln
-
     n, d = uniform.shape
-    k = np.arange(d + 1)
     with np.errstate(divide="ignore"):  # what is impossible has a logarithm of minus infinity
-        ends = np.log(chances) - gammaln(d + 1) + gammaln(k + 1) + gammaln(d - k + 1)
+        ends = np.log(chances) - log_ways(d)
     ways = [ends]  # how probable all masks are together that keep k of the first parts
     for _ in range(d):
         ways.append(np.logaddexp(ways[-1][:-1], ways[-1][1:]))

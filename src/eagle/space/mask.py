@@ -24,17 +24,21 @@ class Sizes(Protocol):
         """n masks, shape (n, d): 0 where a part is kept, 1 where it is off."""
 
 
+def log_ways(d: int) -> Array:
+    """The logarithm of how many masks of d parts keep k of them, shape (d + 1,)."""
+    from scipy.special import gammaln
+
+    k = np.arange(d + 1)
+    return np.asarray(gammaln(d + 1) - gammaln(k + 1) - gammaln(d - k + 1))
+
+
 @final
 @dataclass(frozen=True)
 class Fair:
     """Every part is kept or not by a fair coin, as LIME's for pictures."""
 
     def counts(self, d: int) -> Array:
-        from scipy.special import gammaln
-
-        k = np.arange(d + 1)
-        chance = gammaln(d + 1) - gammaln(k + 1) - gammaln(d - k + 1) - d * np.log(2.0)
-        return np.asarray(np.exp(chance))
+        return np.asarray(np.exp(log_ways(d) - d * np.log(2.0)))
 
     def draw(self, n: int, d: int, rng: np.random.Generator) -> Points:
         raw = np.asarray(rng.bit_generator.random_raw(-(-n * d // 64))).astype("<u8", copy=False)
