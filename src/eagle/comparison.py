@@ -20,6 +20,7 @@ from eagle.metrics.stability import chance, jaccard
 from eagle.metrics.truth import agreement
 from eagle.progress import Progress
 from eagle.render import number, short
+from eagle.ties import ranked
 from eagle.types import Array, InputError, MissingExtraError
 
 if TYPE_CHECKING:
@@ -161,7 +162,7 @@ class Comparison:
         for m in self.methods:
             size = np.abs(m.first.scores)
             share += size / (size.max() or 1.0)
-        return [int(j) for j in np.argsort(-share, kind="stable")]
+        return [int(j) for j in ranked(share)]
 
     def __repr__(self) -> str:
         count, runs = len(self.methods), len(self.methods[0].runs)

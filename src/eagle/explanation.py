@@ -19,6 +19,7 @@ from eagle.space.subject import Passage, Picture, Subject
 from eagle.surrogate import saved
 from eagle.surrogate.fit import Fitted, Surrogate, is_flat
 from eagle.surrogate.posterior import Bounds, Draws, Posterior, StudentT
+from eagle.ties import ranked
 from eagle.types import Array, InputError, MissingExtraError, Need, Points
 
 if TYPE_CHECKING:
@@ -216,8 +217,8 @@ class Explanation:
         return answers_of(self.evidence.answers, self.outputs, target)
 
     def order(self) -> NDArray[np.intp]:
-        """The features by decreasing size of their score; ties stay in their own order."""
-        return np.argsort(-np.abs(self.scores), kind="stable")
+        """The features by decreasing size of their score; near-ties stay in their own order."""
+        return ranked(np.abs(self.scores))
 
     def top(self, k: int) -> list[str]:
         """The names of the k features with the largest scores in size."""

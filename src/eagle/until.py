@@ -15,8 +15,10 @@ from dataclasses import dataclass
 from typing import final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from eagle.surrogate.posterior import Posterior, check_level
+from eagle.ties import ranked
 from eagle.types import Array, InputError
 
 
@@ -114,7 +116,7 @@ class Top(Rule):
         size = np.abs(look.posterior.mean)
         if len(size) <= self.k:
             return look.rows
-        order = np.argsort(-size, kind="stable")
+        order = ranked(size)
         last, first = order[self.k - 1], order[self.k]
         gap, unsure = float(size[last] - size[first]), look.spread
         apart = float(np.hypot(unsure[last], unsure[first]))
@@ -147,9 +149,8 @@ class Sign(Rule):
         return max(_grown(look, float(size[j]), float(look.spread[j]), sure)
                    for j in self._asked(look))  # fmt: skip
 
-    def _asked(self, look: Look) -> Array:
-        order = np.argsort(-np.abs(look.posterior.mean), kind="stable")
-        return np.asarray(order[: self.k])
+    def _asked(self, look: Look) -> NDArray[np.intp]:
+        return ranked(np.abs(look.posterior.mean))[: self.k]
 
 
 @final

@@ -20,6 +20,7 @@ from eagle.metrics.sampling import a_efficiency, d_efficiency
 from eagle.surrogate.bayes import BayesLinear
 from eagle.surrogate.information import Prior, augment
 from eagle.surrogate.robust import Robust
+from eagle.ties import ranked
 from eagle.types import InputError, Need
 from eagle.until import Rule, Top, Width
 
@@ -188,7 +189,7 @@ def _ranks(e: Explanation, trial: Trial) -> Record:
     """
     at = budgets(len(e.evidence.features))
     scores = np.array([e.grown(n).scores for n in at])
-    order = np.argsort(-np.abs(scores), axis=1, kind="stable")
+    order = ranked(np.abs(scores))
     places = np.empty(scores.shape, dtype=np.intp)
     np.put_along_axis(places, order, np.arange(scores.shape[1], 0, -1)[None], axis=1)
     return {"ranks": [int(r) for r in (np.sign(scores) * places).ravel()]}

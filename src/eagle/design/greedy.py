@@ -12,12 +12,8 @@ from numpy.typing import NDArray
 
 from eagle.kernel import by_count
 from eagle.surrogate.information import Information, Prior, augment
+from eagle.ties import TIE
 from eagle.types import Array, InputError, Kernel, Points, Space
-
-# Two candidates may have equal scores, by equal features or by symmetry, but rounding differs with
-# their place in a matrix and with the machine. Scores this close, relatively, count as equal, and
-# the earlier candidate wins: so a plan is the same on every machine.
-TIE = 1e-9
 
 # Candidates on a short list, at least.
 SHORT = 64
@@ -197,6 +193,8 @@ class Greedy:
         rows, square = np.empty((d + self.batch, d)), np.empty(len(z))
         np.negative(V, out=rows[:d])
         for k in range(d, d + self.batch):
+            # Equal features, and symmetry, make equal scores, but rounding differs with the place
+            # in a matrix and with the machine: of near-ties the earlier candidate wins.
             best = score.item(score.argmax()) * (1 - TIE)
             if best <= bound:
                 return None

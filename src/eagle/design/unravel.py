@@ -11,10 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eagle.surrogate.gaussian import Covariance, Regression, Scaled, tuned
+from eagle.ties import TIE
 from eagle.types import Array, InputError, Kernel, Points, Seen, Space
-
-TIE: Final = 1e-9
-"""Scores this close count as equal, and the earlier candidate wins, on every machine."""
 
 MARGIN: Final = 0.01
 """By how much an improvement must beat the lowest answer so far, in standard deviations."""

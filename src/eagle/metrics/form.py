@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from eagle.ties import ranked
 from eagle.types import Array, InputError
 
 
@@ -77,9 +78,9 @@ def same(name: str, found: int, wanted: int) -> None:
 def strongest(scores: Array, k: int) -> NDArray[np.bool_]:
     """Which features are among the k largest in size, a run each: the rule of `Explanation.top`.
 
-    Of equals the earlier one comes first.
+    Of equals, and of near-ties, the earlier one comes first.
     """
-    order = np.argsort(-np.abs(scores), axis=-1, kind="stable")[..., : count(k, "k")]
+    order = ranked(np.abs(scores))[..., : count(k, "k")]
     chosen = np.zeros(scores.shape, dtype=np.bool_)
     np.put_along_axis(chosen, order, True, axis=-1)
     return chosen

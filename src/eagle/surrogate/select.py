@@ -8,6 +8,7 @@ from typing import Protocol, final
 import numpy as np
 from numpy.typing import NDArray
 
+from eagle.ties import best, ranked
 from eagle.types import Array, InputError, MissingExtraError
 
 FEWEST_BY_WEIGHT = 6
@@ -39,7 +40,7 @@ class Highest:
         slopes = np.linalg.solve(gram + 0.01 * np.eye(len(gram)), reach)
         own = np.abs(features[0])
         size = np.abs(slopes) * np.where(own > 0, own, 1.0)
-        return np.sort(np.argsort(-size, kind="stable")[: self.k])
+        return np.sort(ranked(size)[: self.k])
 
 
 @final
@@ -60,12 +61,12 @@ class Forward:
             own = np.diag(gram)
             fresh = free & (own > floor)
             gain = np.where(fresh, reach**2 / np.where(fresh, own, 1.0), 0.0)
-            best = int(np.where(free, gain, -1.0).argmax())
-            free[best] = False
-            if fresh[best]:  # all others as they are beside the chosen one
-                share = gram[best] / own[best]
-                reach = reach - share * reach[best]
-                gram = gram - np.outer(share, gram[best])
+            pick = best(np.where(free, gain, -1.0))
+            free[pick] = False
+            if fresh[pick]:  # all others as they are beside the chosen one
+                share = gram[pick] / own[pick]
+                reach = reach - share * reach[pick]
+                gram = gram - np.outer(share, gram[pick])
         return np.flatnonzero(~free)
 
 

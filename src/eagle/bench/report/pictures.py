@@ -11,6 +11,7 @@ from eagle.bench.report.found import Found
 from eagle.bench.report.page import Page, number
 from eagle.bench.report.style import COLOURS, figure
 from eagle.bench.trial import Record
+from eagle.ties import ranked
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -125,7 +126,7 @@ def _bars(found: Found, problem: str, instance: int) -> Figure:
     methods = found.methods(problem)
     runs = {m: found.runs(problem, m, instance)[0] for m in methods}
     total = sum(np.abs(np.array(r["scores"])) / np.abs(r["scores"]).max() for r in runs.values())
-    order = np.argsort(-total)[:MOST]
+    order = ranked(np.asarray(total))[:MOST]
     names = np.array(next(iter(runs.values()))["names"])[order]
     made, axes = figure(1, len(methods), 2.3 * len(methods) + 2.2, 0.32 * len(order) + 1.1)
     places = np.arange(len(order))[::-1]

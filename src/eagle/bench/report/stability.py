@@ -15,6 +15,7 @@ from eagle.bench.report.style import COLOURS, MARKERS, figure, shared_legend
 from eagle.metrics.ranking import consistency
 from eagle.metrics.stability import chance, jaccard
 from eagle.metrics.truth import agreement, coverage, relative_error, width
+from eagle.ties import ranked
 from eagle.types import Array
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ def covered(intervals: Array | None, reference: Array | None, top: int | None = 
     if intervals is None or reference is None:
         return NAN
     moved = np.asarray((intervals[..., 1] > intervals[..., 0]).any(axis=0))
-    order = np.argsort(-np.abs(reference), kind="stable")
+    order = ranked(np.abs(reference))
     order = order[moved[order]][:top]
     return float(coverage(intervals, reference)[order].mean()) if len(order) else NAN
 

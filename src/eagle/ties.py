@@ -1,0 +1,45 @@
+"""One rule for near-ties: rounding differs from machine to machine, what comes first must not."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eagle.types import Array
+
+TIE: Final = 1e-9
+"""Sizes closer than this share of the largest count as equal, and the earlier one comes first."""
+
+
+def best(score: Array) -> int:
+    """The place of the largest score, the first of those that count as equal to it."""
+    top = float(score.max())
+    return int(np.argmax(score >= top - TIE * abs(top)))
+
+
+def ranked(sizes: Array) -> NDArray[np.intp]:
+    """The places by decreasing size along the last axis, near-ties in their own order.
+
+    Sizes are not negative. The largest and all that count as equal to it come first, in their own
+    order; then the largest of the rest and its equals; and so on.
+    """
+    order = np.argsort(-sizes, axis=-1, kind="stable")
+    fall = np.take_along_axis(sizes, order, axis=-1)
+    slack = TIE * fall[..., :1]
+    close = (fall[..., :-1] - fall[..., 1:] <= slack).any(axis=-1)
+    for row in np.ndindex(close.shape):
+        if close[row]:
+            order[row] = _settled(order[row], fall[row], float(slack[row][0]))
+    return order
+
+
+def _settled(order: NDArray[np.intp], fall: Array, slack: float) -> NDArray[np.intp]:
+    """An order whose groups of near-ties stand in their own order."""
+    out, start = order.copy(), 0
+    while start < len(fall):
+        end = start + int(np.count_nonzero(fall[start] - fall[start:] <= slack))
+        out[start:end] = np.sort(order[start:end])
+        start = end
+    return out
