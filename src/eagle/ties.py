@@ -28,10 +28,9 @@ def ranked(sizes: Array) -> NDArray[np.intp]:
     order = np.argsort(-sizes, axis=-1, kind="stable")
     fall = np.take_along_axis(sizes, order, axis=-1)
     slack = TIE * fall[..., :1]
-    close = (fall[..., :-1] - fall[..., 1:] <= slack).any(axis=-1)
-    for row in np.ndindex(close.shape):
-        if close[row]:
-            order[row] = _settled(order[row], fall[row], float(slack[row][0]))
+    close = np.asarray((fall[..., :-1] - fall[..., 1:] <= slack).any(axis=-1))
+    for row in map(tuple, np.argwhere(close)):
+        order[row] = _settled(order[row], fall[row], float(slack[row][0]))
     return order
 
 

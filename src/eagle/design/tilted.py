@@ -14,6 +14,12 @@ from eagle.types import Array, InputError, Kernel, Need, Points, Space
 WIDEST = 1.0
 """Offsets wider than the space's own would be cut off where its steps end."""
 
+RAREST = 1 / 32
+"""What moves less often than this teaches nothing, so it moves as in the space's own law."""
+
+FAR = 600.0
+"""Beyond this exponent a law has no room: its steps ended long before."""
+
 
 class Tilt(Protocol):
     """Another law of the same steps: how likely each is, beside the space's own law."""
@@ -149,16 +155,21 @@ def every_step(space: Space) -> tuple[Array, Array]:
 
 
 def _offsets(space: Space, sigma: float, law: Callable[[Array], Array]) -> Array:
-    """A law of offsets over that of the space, which is normal; matches keep theirs."""
+    """A law of offsets over that of the space, which is normal; matches keep theirs.
+
+    So does what the law would hardly ever move, as a number of two values.
+    """
     if not 0 < sigma <= WIDEST:
         raise InputError(
             f"the scale of offsets must be above 0 and at most {WIDEST:g}, since steps end at "
             f"three standard deviations: not {sigma!r}"
         )
     features, anchor = every_step(space)
+    with np.errstate(over="ignore", under="ignore"):
+        out = law(features / sigma) * np.exp(np.minimum(features**2 / 2, FAR))
     moves = anchor == 0  # an instance matches itself, and is at no offset from itself
-    out = np.ones_like(features)
-    out[:, moves] = law(features[:, moves] / sigma) * np.exp(features[:, moves] ** 2 / 2)
+    moves &= (out * (features != 0)).sum(axis=0) >= RAREST * out.sum(axis=0)
+    out[:, ~moves] = 1.0
     return out
 
 

@@ -137,13 +137,17 @@ class Unravel:
 
 
 def within(space: Space, interval: float, points: Points) -> Points:
-    """The points with every offset in the box: the law of its steps, cut to |offset| ≤ interval."""
+    """The points with every offset in the box: the law of its steps, cut to |offset| ≤ interval.
+
+    What could not move inside it, as a number of two values, keeps its own law.
+    """
     steps = np.arange(space.steps, dtype=space.origin.dtype)
     every = space.features(np.repeat(steps[:, None], len(space.origin), axis=1))
     anchor = space.features(space.origin[None])[0]
     out = points.copy()
     for j in np.flatnonzero(anchor == 0):  # a match is 1 at the instance, an offset is 0
-        inside = steps[np.abs(every[:, j]) <= interval]
+        near = np.abs(every[:, j]) <= interval
+        inside = steps if (every[near, j] == 0).all() else steps[near]
         # Steps are equally likely, so one among all becomes one among those inside.
         out[:, j] = inside[points[:, j].astype(np.intp) * len(inside) // space.steps]
     return out

@@ -31,6 +31,15 @@ GRID = 32
 KEPT = 64
 """A bin keeps at most this many of its values, evenly spaced by rank."""
 
+FEW = 4
+"""So many distinct values, if any repeats, are a bin each."""
+
+LEAST_STEP = 0.5
+"""The least scale of integers in the continuous view: below it they would hardly ever move."""
+
+TAME = 1e140
+"""Numbers up to this size, and down to its inverse, can be squared and summed as they are."""
+
 SCHEMA = 1
 
 
@@ -49,9 +58,11 @@ NORMAL = normal_steps()
 class Column:
     """One column: its states with their shares of the background, and values in each state.
 
-    A state of a number is a quartile bin (`edges` part them; a value on an edge is in the lower
-    one), a state of a category is a level. The last state is "missing". A frozen column is
-    never moved and has no states. `dtype` is set where numbers are held with fewer digits.
+    A state of a number is a bin (`edges` part them; a value on an edge is in the lower one), a
+    state of a category is a level. The last state is "missing". `single` has the value of a bin
+    that holds no other, NaN for the others: an instance with another value is not in it. A frozen
+    column is never moved and has no states. `dtype` is set where numbers are held in a dtype
+    narrower than float64.
     """
 
     name: Hashable
@@ -60,6 +71,7 @@ class Column:
     edges: Array = field(default_factory=lambda: np.empty(0))
     shares: Array = field(default_factory=lambda: np.empty(0))
     values: tuple[Array, ...] = ()
+    single: Array = field(default_factory=lambda: np.empty(0))
     mean: float = float("nan")
     scale: float = float("nan")
     low: float = -np.inf
@@ -100,6 +112,11 @@ class Column:
             self._moves[key] = table
         return self._moves[key]
 
+    @property
+    def switches(self) -> bool:
+        """Whether a number has two values, and nothing between them."""
+        return len(self.single) == 2 and not np.isnan(self.single).any()
+
     @cached_property
     def offsets(self) -> Array:
         """The standardised offset at each step of an unbounded number, shape (STEPS,)."""
@@ -107,29 +124,45 @@ class Column:
             return np.zeros(STEPS)
         if not self.integer:
             return NORMAL
-        # Whole numbers stay whole; rounding halves up commutes with adding a whole number.
+        # Integers stay integers; rounding halves up commutes with adding an integer.
         return np.floor(self.scale * NORMAL + 0.5) / self.scale
 
     def offsets_from(self, value: float) -> Array:
-        """As `offsets`, but from this value, as far as bounds and the dtype let it go."""
+        """As `offsets`, but from this value, as far as bounds and the dtype let it go.
+
+        A number that `switches` keeps its value at half of the steps.
+        """
         if not self.scale > 0:
             return np.zeros(STEPS)
-        moved = value + self.scale * NORMAL
-        if self.integer:
-            moved = np.floor(moved + 0.5)
-        low = np.ceil(self.low) if self.integer else self.low
-        high = np.floor(self.high) if self.integer else self.high
-        offsets = (self._held(np.clip(moved, low, high)) - value) / self.scale
+        if self.switches:
+            others = self.single[self.single != value]
+            moved = np.repeat([value, *others], [STEPS // 2, *_even(STEPS // 2, len(others))])
+        else:
+            with np.errstate(over="ignore"):  # beyond the largest number is clipped
+                moved = value + self.scale * NORMAL
+            if self.integer:
+                moved = np.floor(moved + 0.5)
+            moved = self._held(self._clipped(moved))
+        offsets = self.standardised(moved, value)
         offsets[0] = 0.0
-        return np.asarray(offsets)
+        return offsets
+
+    def standardised(self, values: Array, origin: float) -> Array:
+        """How far values are from an origin, in scales."""
+        half = 0.5 if self.scale > 1 else 1.0  # so that no difference overflows
+        return np.asarray((half * values - half * origin) / (half * self.scale))
 
     def bends(self, value: float) -> bool:
         """Whether the plain offsets do not hold from this value."""
         if not self.scale > 0:
             return False
-        reach = value + self.scale * NORMAL[[1, -1]]
+        if self.switches:
+            return True
+        with np.errstate(over="ignore"):
+            reach = value + self.scale * NORMAL[[1, -1]]
         slack = 0.5 if self.integer else 0.0
-        if reach[0] - slack < self.low or reach[1] + slack > self.high:
+        low, high = self._limits
+        if reach[0] - slack < low or reach[1] + slack > high:
             return True
         if self.integer:
             return not float(value).is_integer()
@@ -142,19 +175,36 @@ class Column:
         """The values at these offsets from a value, as the table holds them."""
         if not self.scale > 0:
             return np.full(len(offsets), value)
-        moved = value + self.scale * offsets
-        return self._held(np.rint(moved) if self.integer else moved)
+        if self.switches:
+            near = np.abs(self.standardised(self.single[:, None], value) - offsets)
+            return np.where(offsets == 0, value, self.single[near.argmin(axis=0)])
+        with np.errstate(over="ignore"):
+            moved = value + self.scale * offsets
+        return self._held(self._clipped(np.rint(moved) if self.integer else moved))
+
+    @property
+    def _limits(self) -> tuple[float, float]:
+        """The least and the largest value that bounds and the dtype allow."""
+        most = float(np.finfo(self.dtype or np.float64).max)
+        return max(self.low, -most), min(self.high, most)
+
+    def _clipped(self, values: Array) -> Array:
+        low, high = self._limits
+        return np.clip(values, *((np.ceil(low), np.floor(high)) if self.integer else (low, high)))
 
     def _held(self, values: Array) -> Array:
         """Numbers as a column of this dtype holds them."""
         return values if self.dtype is None else values.astype(self.dtype).astype(np.float64)
 
     def describe(self, label: str, state: int, value: Any, binned: bool) -> str:
-        """What an instance has here, in words: «28 < age ≤ 37», «sex = female»."""
+        """What an instance has here, in words: «28 < age ≤ 37», «flag = 0», «sex = female»."""
         if value is None:
             return f"{label} is missing"
         edges = self.edges
-        if self.levels is not None or not binned or not len(edges):
+        alone = state >= len(self.shares) or (
+            state < len(self.single) and not np.isnan(self.single[state])
+        )
+        if self.levels is not None or not binned or not len(edges) or alone:
             return f"{label} = {_text(value)}"
         if state == 0:
             return f"{label} ≤ {_text(edges[0])}"
@@ -214,14 +264,60 @@ def _chances(shares: tuple[float, ...]) -> tuple[NDArray[np.uint16], NDArray[np.
     return np.array(frequency, dtype=np.uint16), np.array(even, dtype=np.uint16)
 
 
+def _even(n: int, parts: int) -> list[int]:
+    """n in so many parts, as even as can be."""
+    return [n * (k + 1) // parts - n * k // parts for k in range(parts)]
+
+
 def _quartiles(ordered: Array) -> Array:
-    """The distinct quartiles of ordered values, by linear interpolation as numpy's default."""
-    found, last = set(), len(ordered) - 1
-    for share in (0.25, 0.5, 0.75) if len(ordered) else ():
+    """The distinct quartiles of ordered values, by linear interpolation as numpy's default.
+
+    The largest value always has a bin above the last edge: where many values tie with it, that
+    edge moves down to the value before it. So a column that varies has two bins or more.
+    """
+    if not len(ordered) or ordered.item(0) == ordered.item(-1):
+        return np.empty(0)
+    found, last, most = set(), len(ordered) - 1, ordered.item(-1)
+    for share in (0.25, 0.5, 0.75):
         place = share * last
         low, high = ordered.item(int(place)), ordered.item(min(int(place) + 1, last))
-        found.add(low + (high - low) * (place - int(place)))
+        part = place - int(place)
+        far = high - low == np.inf
+        found.add(low * (1 - part) + high * part if far else low + (high - low) * part)
+    if max(found) >= most:
+        before = ordered.item(int(ordered.searchsorted(most)) - 1)
+        found = {min(edge, before) for edge in found}
     return np.array(sorted(found), dtype=np.float64)
+
+
+def _few(ordered: Array) -> Array | None:
+    """The distinct ones of ordered values, if they are few and any of them repeats."""
+    distinct: list[float] = []
+    place = 0
+    while place < len(ordered):
+        if len(distinct) == FEW:
+            return None
+        distinct.append(ordered.item(place))
+        place = int(ordered.searchsorted(distinct[-1], "right"))
+    return np.array(distinct) if len(distinct) < len(ordered) else None
+
+
+def _single(ordered: Array, cuts: tuple[int, ...]) -> Array:
+    """The value of each bin from cut to cut that holds it repeatedly and no other, else NaN."""
+    bins = [(ordered.item(a), ordered.item(b - 1)) if b - a > 1 else (0.0, 1.0)
+            for a, b in pairwise(cuts)]  # fmt: skip
+    return np.array([low if low == high else np.nan for low, high in bins])
+
+
+def _moments(present: Array, size: float) -> tuple[float, float]:
+    """Mean and standard deviation of numbers up to a size; 0 for no more than rounding."""
+    tame = not size or 1 / TAME < size < TAME
+    unit = 1.0 if tame else math.ldexp(1.0, math.frexp(size)[1] - 1)  # a power of two: exact
+    values = present if tame else present / unit
+    mean = float(np.add.reduce(values)) / len(values)
+    apart = values - mean
+    scale = unit * math.sqrt(float(apart @ apart) / len(values))
+    return unit * mean, 0.0 if scale <= 1e-12 * size else scale
 
 
 def _number(
@@ -250,24 +346,25 @@ def _number(
     inside = present
     if least < low or most > high:
         inside = present[present.searchsorted(low, "left") : present.searchsorted(high, "right")]
-    edges = _quartiles(inside)
+    few = _few(inside)
+    edges = _quartiles(inside) if few is None else few[:-1]
     cuts = (0, *inside.searchsorted(edges, "right").tolist(), len(inside))
+    single = _single(inside, cuts) if few is None else few
     counts = np.array([b - a for a, b in pairwise(cuts)] + [missing], dtype=np.float64)
     places, ends = _thinned(cuts)
     kept = inside.take(places)
-    mean = scale = float("nan")
-    if n:
-        mean = float(np.add.reduce(present)) / n
-        apart = present - mean
-        scale = math.sqrt(float(apart @ apart) / n)
-        if scale <= 1e-12 * size:
-            scale = 0.0  # constant, but for the rounding of its mean
+    mean, scale = _moments(present, size) if n else (float("nan"), float("nan"))
+    if scale > 0 and few is not None and len(few) == 2:
+        scale = few.item(1) / 2 - few.item(0) / 2  # a switch counts as two steps
+    elif scale > 0 and integer:
+        scale = max(scale, LEAST_STEP)
     return Column(
         name,
         integer=integer,
         edges=edges,
         shares=counts / max(len(inside) + missing, 1.0),
         values=(*(kept[a:b] for a, b in pairwise(ends)), np.array([np.nan])),
+        single=single,
         mean=mean,
         scale=scale,
         low=low,
@@ -490,6 +587,10 @@ class Background:
         """The state of each value, shape (n, d); beyond the last are levels nobody has seen."""
         out = (self._edges < values[:, :, None]).sum(axis=2)
         missing = np.array([len(self.columns[j].shares) - 1 for j in self.moved])
+        for k, j in enumerate(self.moved):
+            if len(single := self.columns[j].single):
+                only = single[out[:, k]]
+                out[(only == only) & (only != values[:, k]), k] = missing[k] + 1
         for k, j in enumerate(self.moved):
             if self.columns[j].levels is not None:
                 code = np.where(np.isnan(values[:, k]), 0.0, values[:, k])

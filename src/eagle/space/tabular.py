@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from hashlib import sha256
 from typing import Any, final
 
 import numpy as np
@@ -103,7 +104,7 @@ class Table:
         for k in np.flatnonzero(self.kept[i] == 0).tolist():
             column = self.background.columns[self.background.moved[k]]
             still = not column.scale > 0
-            out[k] = 0.0 if still else (self.values[i, k] - column.mean) / column.scale
+            out[k] = 0.0 if still else column.standardised(self.values[i, k], column.mean)
         return out
 
     def subject(self, i: int) -> None:
@@ -167,8 +168,8 @@ class TableSpace:
 
     @cached_property
     def law(self) -> Hashable:
-        own = tuple((k, self.table.values[self.i, k]) for k in self._bent)
-        return (self._kept.tobytes(), self.table.steps if self._offsets else (), own)
+        bent = tuple((k, sha256(offsets.tobytes()).digest()) for k, offsets in self._bent.items())
+        return (self._kept.tobytes(), self.table.steps if self._offsets else (), bent)
 
     @property
     def origin(self) -> Points:
