@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test bench clean
+.PHONY: demo test test-all fuzz bench clean
 
 demo: $(VENV)/.demo
 	@$(BIN)/eagle demo
@@ -14,6 +14,10 @@ test: $(VENV)/.dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python -m pytest -n 2
+
+# What the one above leaves out: slow tests, torch, other processor kernels, oldest versions.
+test-all: $(VENV)/.dev
+	$(BIN)/python tests/everywhere.py
 
 bench: $(VENV)/.dev
 	@$(BIN)/python -m pip install --quiet --editable '.[bench]'
@@ -36,4 +40,4 @@ $(VENV)/.dev: pyproject.toml | $(BIN)/python
 	@touch $@ $(VENV)/.demo
 
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) .venv-oldest build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

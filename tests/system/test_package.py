@@ -6,6 +6,7 @@ import importlib.metadata
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -131,3 +132,27 @@ def test_no_machine_paths_and_no_registry_hosts() -> None:
         path = ROOT / name
         if path.suffix not in (".png", ".parquet") and path.name != Path(__file__).name:
             assert not bad.search(path.read_text(encoding="utf-8")), name
+
+
+def test_the_oldest_versions_tested_are_those_promised() -> None:
+    """`make test-all` installs tests/oldest.txt: it must be the floors of pyproject.toml."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    asked = {
+        *project["dependencies"],
+        *(r for name in extras if name != "dev" for r in extras[name]),
+    }
+    floors: dict[str, set[str]] = {}
+    for requirement in asked:
+        if match := re.fullmatch(r"([a-z-]+)>=([\d.]+)", requirement):
+            floors.setdefault(match[1], set()).add(match[2])
+    assert {name for name, some in floors.items() if len(some) > 1} == set()
+    tested = dict(
+        line.split("==")
+        for line in (ROOT / "tests/oldest.txt").read_text().splitlines()
+        if not line.startswith("#")
+    )
+    assert set(floors) - set(tested) == {"torch"}  # which has a part of its own
+    for name, version in tested.items():
+        (floor,) = floors[name]
+        assert (version + ".").startswith(floor + "."), name

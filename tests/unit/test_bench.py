@@ -256,8 +256,10 @@ def test_a_kept_network_needs_no_torch(tiny_data: Path, monkeypatch: pytest.Monk
     assert PROBLEMS["mnist"]().instances.shape == (50, 28, 28)
 
 
+@pytest.mark.torch
 def test_a_network_is_learnt(tiny_data: Path) -> None:
-    torch = pytest.importorskip("torch")
+    import torch
+
     train, test = data.mnist()
     state = torch.random.get_rng_state()
     weights = cnn.trained(train)

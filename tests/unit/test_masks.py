@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import PIL.Image
 import pytest
 from scipy import stats
 
@@ -201,8 +202,7 @@ def test_what_are_no_segments(segments: Any) -> None:
 
 def test_a_palette_is_no_grey() -> None:
     """As an array it would be the numbers of its colours, which are in no order."""
-    pillow = pytest.importorskip("PIL.Image")
-    rgb = pillow.fromarray(picture(dtype=np.uint8))
+    rgb = PIL.Image.fromarray(picture(dtype=np.uint8))
     assert len(seen(Images(FOUR), rgb)[0].names) == 4
     with pytest.raises(eagle.InputError, match="convert it to RGB"):
         seen(Images(FOUR), rgb.convert("P"))

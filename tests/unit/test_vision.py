@@ -97,8 +97,10 @@ def test_an_onnx_file_is_explained(graph: Path) -> None:
     assert len(e.names) == 6
 
 
+@pytest.mark.torch
 def test_a_torch_module_is_explained() -> None:
-    torch = pytest.importorskip("torch")
+    import torch
+
     module = torch.nn.Sequential(torch.nn.AdaptiveAvgPool2d(1), torch.nn.Flatten())
     linear = torch.nn.Linear(3, 2, bias=False)
     linear.weight.data = torch.from_numpy(WEIGHTS.T.copy())

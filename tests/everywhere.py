@@ -1,0 +1,138 @@
+"""What `make test` leaves out: `make test-all` runs this, part by part, each by its name.
+
+Slow tests, those that need torch, and the numerical folders under other processor kernels, with
+one and two threads, and on the oldest versions that we promise to work with. A part that cannot
+run here is skipped by name; where CI is set it fails by name. What a processor does not have is
+not asked of it.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+OLDEST = ROOT / ".venv-oldest"
+NUMERICAL = ("tests/contract", "tests/law", "tests/oracle")
+TORCH = "torch==2.13.0"
+
+KERNELS = {"Nehalem": ("SSE42",), "Haswell": ("AVX2", "FMA3")}
+"""Kernels of OpenBLAS, and what a processor must have for them."""
+
+
+class CannotRunError(Exception):
+    """Something that a part needs is not to be had here."""
+
+
+class NotHereError(Exception):
+    """The processor lacks what a part is about."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """One run of pytest: with which Python, what arguments, in which environment."""
+
+    name: str
+    arguments: tuple[str, ...]
+    environment: dict[str, str] = field(default_factory=dict)
+    python: Path = Path(sys.executable)
+    ready: Callable[[], None] | None = None
+
+    def run(self) -> bool:
+        if self.ready is not None:
+            self.ready()
+        command = [str(self.python), "-m", "pytest", "-n", "2", *self.arguments]
+        done = subprocess.run(command, cwd=ROOT, env=os.environ | self.environment, check=False)
+        return done.returncode == 0
+
+
+def parts() -> Iterator[Part]:
+    yield Part("tests over 20 seconds", ("-m", "slow", "tests"))
+    yield Part("torch", ("-m", "torch", "tests"), ready=install_torch)
+    for kernel in KERNELS:
+        for threads in (1, 2):
+            environment = {"OPENBLAS_CORETYPE": kernel, "OPENBLAS_NUM_THREADS": str(threads)}
+            yield Part(
+                f"{kernel} kernels, {threads} thread{'s' if threads > 1 else ''}",
+                NUMERICAL,
+                environment,
+                ready=partial(check_kernel, kernel),
+            )
+    yield Part(
+        "oldest versions",
+        NUMERICAL,
+        python=OLDEST / "bin" / "python",
+        ready=install_oldest,
+    )
+
+
+def pip(python: Path | str, *arguments: str) -> None:
+    done = subprocess.run(
+        [str(python), "-m", "pip", "install", "--quiet", *arguments], cwd=ROOT, check=False
+    )
+    if done.returncode:
+        raise CannotRunError(f"pip install {' '.join(arguments)} failed")
+
+
+def install_torch() -> None:
+    pip(sys.executable, TORCH)
+
+
+def install_oldest() -> None:
+    python = OLDEST / "bin" / "python"
+    if not python.exists():
+        subprocess.run([sys.executable, "-m", "venv", str(OLDEST)], check=True)
+        pip(python, "--upgrade", "pip")
+    pip(python, "--editable", ".[test]", "--constraint", "tests/oldest.txt")
+
+
+def check_kernel(kernel: str) -> None:
+    """That the processor has what the kernel needs, and that numpy really takes it."""
+    has = import_module("numpy._core._multiarray_umath").__cpu_features__
+    lacking = [feature for feature in KERNELS[kernel] if not has.get(feature)]
+    if lacking:
+        raise NotHereError(f"this processor has no {' and no '.join(lacking)}")
+    code = (
+        "import numpy, scipy.linalg, threadpoolctl;"
+        "print(*{lib.get('architecture') for lib in threadpoolctl.threadpool_info()"
+        " if lib['user_api'] == 'blas'})"
+    )
+    environment = os.environ | {"OPENBLAS_CORETYPE": kernel}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False
+    )
+    taken = done.stdout.strip()
+    if taken != kernel:
+        raise CannotRunError(f"numpy and scipy take {taken or 'no'} kernels, not {kernel}")
+
+
+def main() -> int:
+    strict = bool(os.environ.get("CI"))
+    said: list[str] = []
+    failed = False
+    for part in parts():
+        print(f"\n== {part.name}", flush=True)
+        began = time.monotonic()
+        try:
+            passed = part.run()
+            word = "passed" if passed else "FAILED"
+        except NotHereError as reason:
+            passed, word = True, f"not asked: {reason}"
+        except CannotRunError as reason:
+            passed = not strict
+            word = f"{'skipped' if passed else 'FAILED, cannot run'}: {reason}"
+        failed |= not passed
+        said.append(f"{part.name}: {word} ({time.monotonic() - began:.0f} s)")
+    print("\n" + "\n".join(said))
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
