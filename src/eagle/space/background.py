@@ -562,6 +562,12 @@ class Background:
         return out
 
     @cached_property
+    def _singles(self) -> list[tuple[int, Array]]:
+        """The moved columns that have bins of one value, and these values."""
+        every = [(k, self.columns[j].single) for k, j in enumerate(self.moved)]
+        return [(k, single) for k, single in every if not np.isnan(single).all()]
+
+    @cached_property
     def _chances(self) -> list[tuple[NDArray[np.uint16], NDArray[np.uint16]]]:
         """For each moved column how many steps keep each state: by frequency, and evenly.
 
@@ -587,10 +593,9 @@ class Background:
         """The state of each value, shape (n, d); beyond the last are levels nobody has seen."""
         out = (self._edges < values[:, :, None]).sum(axis=2)
         missing = np.array([len(self.columns[j].shares) - 1 for j in self.moved])
-        for k, j in enumerate(self.moved):
-            if len(single := self.columns[j].single):
-                only = single[out[:, k]]
-                out[(only == only) & (only != values[:, k]), k] = missing[k] + 1
+        for k, single in self._singles:
+            only = single[out[:, k]]
+            out[(only == only) & (only != values[:, k]), k] = missing[k] + 1
         for k, j in enumerate(self.moved):
             if self.columns[j].levels is not None:
                 code = np.where(np.isnan(values[:, k]), 0.0, values[:, k])
