@@ -209,3 +209,16 @@ def test_plans_tell_bounds_apart() -> None:
         steps = explainer.background.columns[0].scale if explainer.background else np.nan
         asked = explainer.plan([0.1, 0.0]).inputs
         assert np.allclose(e.evidence.features[:, 0], (asked[:, 0] - 0.1) / steps)
+
+
+def test_neighbours_of_any_size() -> None:
+    """A power of two as unit changes no digit, so the same rows are the nearest."""
+    data = np.random.default_rng(5).normal(size=(60, 2))
+
+    def asked(unit: float) -> Any:
+        model = Recorder(lambda q: q[:, 1] / unit)
+        eagle.Explainer(model, data * unit, method=methods.DLIME).explain(data[3] * unit)
+        return model.asked[0] / unit
+
+    for unit in (2.0**520, 2.0**1020, 2.0**-600):
+        assert np.array_equal(asked(unit), asked(1.0))

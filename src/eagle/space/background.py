@@ -309,11 +309,16 @@ def _single(ordered: Array, cuts: tuple[int, ...]) -> Array:
     return np.array([low if low == high else np.nan for low, high in bins])
 
 
+def unit_of(size: float) -> float:
+    """A power of two in whose unit numbers up to this size can be squared and summed."""
+    tame = not size or 1 / TAME < size < TAME
+    return 1.0 if tame else math.ldexp(1.0, math.frexp(size)[1] - 1)
+
+
 def _moments(present: Array, size: float) -> tuple[float, float]:
     """Mean and standard deviation of numbers up to a size; 0 for no more than rounding."""
-    tame = not size or 1 / TAME < size < TAME
-    unit = 1.0 if tame else math.ldexp(1.0, math.frexp(size)[1] - 1)  # a power of two: exact
-    values = present if tame else present / unit
+    unit = unit_of(size)
+    values = present if unit == 1 else present / unit
     mean = float(np.add.reduce(values)) / len(values)
     apart = values - mean
     scale = unit * math.sqrt(float(apart @ apart) / len(values))

@@ -10,7 +10,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle.space.background import Background
+from eagle.space.background import Background, unit_of
 from eagle.space.frame import Frame
 from eagle.space.tabular import Table, distinct_rows
 from eagle.types import Array, InputError, MissingExtraError, Points
@@ -56,9 +56,18 @@ class Rows:
         return self.background.states(self.values)
 
     @cached_property
+    def unit(self) -> float:
+        """In this unit, a power of two, the rows' numbers can be squared and summed."""
+        return unit_of(float(np.nan_to_num(np.abs(self.values)).max(initial=0.0)))
+
+    @cached_property
     def numbers(self) -> Array:
         """The rows where distances are measured: what is missing stands at its column's mean."""
-        return filled(self.values, self.values)
+        return self.placed(self.values)
+
+    def placed(self, values: Array) -> Array:
+        """Rows of values as places among the background's rows, shape (n, d)."""
+        return filled(values / self.unit, self.values / self.unit)
 
     def labels(self, clusters: int) -> NDArray[np.intp]:
         """The cluster of each row, by Ward's method on the columns as they are, shape (n,)."""
@@ -171,8 +180,7 @@ class NeighbourSpace:
     @cached_property
     def distances(self) -> Array:
         """How far each background row is, on the columns as they are, shape (n,)."""
-        own = self.neighbours.table.values[self.i]
-        here = filled(own[None], self.neighbours.rows.values)
+        here = self.neighbours.rows.placed(self.neighbours.table.values[self.i][None])
         return np.asarray(np.sqrt(((self.neighbours.rows.numbers - here) ** 2).sum(axis=1)))
 
 
