@@ -19,7 +19,7 @@ from eagle.space.subject import Passage, Picture, Subject
 from eagle.surrogate import saved
 from eagle.surrogate.fit import Fitted, Surrogate, is_flat
 from eagle.surrogate.posterior import Bounds, Draws, Posterior, StudentT
-from eagle.ties import ranked
+from eagle.ties import best, ranked
 from eagle.types import Array, InputError, MissingExtraError, Need, Points
 
 if TYPE_CHECKING:
@@ -439,7 +439,7 @@ def aimed_at(target: Target, answers: Array, task: str, outputs: tuple[Any, ...]
     """The target, or without one the class predicted for the first row, or the first output."""
     if target is not None:
         return target
-    return outputs[int(answers[0].argmax())] if task == "classification" else outputs[0]
+    return outputs[best(answers[0])] if task == "classification" else outputs[0]
 
 
 def refuse_pair(method: str, part: object, target: Target) -> None:

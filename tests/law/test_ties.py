@@ -52,3 +52,12 @@ def test_an_explanation_orders_its_features_by_this_rule() -> None:
         e.scores[j] += 2e-16
         assert e.order().tolist() == [1, 2, 0]
         assert e.top(1) == ["x1"]
+
+
+def test_of_two_classes_as_probable_the_first_is_explained() -> None:
+    data = np.random.default_rng(3).normal(size=(300, 2))
+    for off in (-1e-16, 0.0, 1e-16):  # as one machine or another may round a half
+        explainer = eagle.Explainer(
+            lambda X, off=off: np.full((len(X), 2), [0.5 - off, 0.5 + off]), data, budget=20
+        )
+        assert explainer.explain(data[0]).target == 0
