@@ -623,7 +623,8 @@ class _ForgedError(ValueError):
 def _checked(found: Explanation, features: list[Mapping[str, Any]]) -> Explanation:
     """The explanation, if its numbers are those that its evidence gives."""
     try:
-        follows = _shows(found, features) and _follows(found)
+        with np.errstate(all="ignore"):
+            follows = _shows(found, features) and _follows(found)
     except MissingExtraError:  # it can be looked at all the same
         return replace(found, note=UNCHECKED)
     if not follows:
