@@ -37,6 +37,7 @@ from eagle.sealed import (
     number_or,
     one_of,
     pack,
+    scalar,
     text,
     unpack,
     whole,
@@ -198,7 +199,7 @@ def _task(value: Any) -> Task:
 
 def _outputs(value: Any) -> tuple[Any, ...]:
     """Names of outputs: each once."""
-    found = tuple(listed(value))
+    found = tuple(map(scalar, listed(value)))
     if not found or len({repr(name) for name in found}) < len(found):
         raise ValueError("the names of its outputs are none, or not different")
     return found

@@ -143,7 +143,8 @@ def why(error: BaseException) -> str:
         return "it has too many parts within parts"
     if isinstance(error, MemoryError):
         return "it needs more memory than there is"
-    return str(error) or type(error).__name__
+    said = " ".join(str(error).split()) or type(error).__name__
+    return said if len(said) <= 160 else said[:159] + "…"
 
 
 # -- what is in them ----------------------------------------------------------------------------
@@ -197,6 +198,13 @@ def number_or(value: Any, otherwise: float) -> float:
 def whole(value: Any, least: int = 0) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         raise ValueError(f"{short(value)} stands where a whole number from {least} on should be")
+    return value
+
+
+def scalar(value: Any) -> Any:
+    """Text, a number, or true or false: what an output may be called."""
+    if not isinstance(value, str | int | float):
+        raise ValueError(f"{short(value)} stands where a name should be")
     return value
 
 

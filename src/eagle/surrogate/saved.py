@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from eagle.sealed import floats, mapping, null, number, number_or, pack, text, unpack
+from eagle.sealed import floats, mapping, null, number, number_or, pack, short, text, unpack
 from eagle.surrogate.bayes import BayesLinear
 from eagle.surrogate.bootstrap import Bootstrap
 from eagle.surrogate.boundary import Boundary
@@ -64,7 +64,11 @@ def from_dict(data: Any, depth: int = 0) -> Any:
     if depth > DEEPEST:
         raise ValueError("no surrogate has so many parts within parts")
     if isinstance(data, Mapping):
+        if len(data) != 1:
+            raise ValueError(f"a part of a surrogate has {len(data)} names")
         ((name, settings),) = data.items()
+        if name not in KINDS:
+            raise ValueError(f"{short(name)} is no part of a surrogate")
         if not isinstance(settings, Mapping):
             raise TypeError(f"the settings of {name} are no mapping")
         return KINDS[name](**{key: from_dict(v, depth + 1) for key, v in settings.items()})

@@ -32,7 +32,7 @@ class Tree:
 
     def __post_init__(self) -> None:
         depths = self.depths if isinstance(self.depths, tuple) else ()
-        if not depths or not all(type(depth) is int and depth > 0 for depth in depths):
+        if not depths or not all(type(k) is int and 0 < k < 2**31 for k in depths):
             raise InputError(f"depths are whole numbers from 1 in a tuple, not {self.depths!r}")
         if type(self.seed) is not int or not 0 <= self.seed < 2**32:
             raise InputError(f"the seed of a tree is below 2^32 and not negative: {self.seed!r}")
