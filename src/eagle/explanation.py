@@ -2,23 +2,42 @@
 
 from __future__ import annotations
 
-import base64
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle import render
-from eagle.space.subject import Passage, Picture, Subject
+from eagle import render, sealed
+from eagle.sealed import (
+    FAULTS,
+    WIDEST,
+    flag,
+    floats,
+    listed,
+    mapping,
+    null,
+    number,
+    number_or,
+    one_of,
+    pack,
+    scalar,
+    short,
+    text,
+    unpack,
+    whole,
+    why,
+)
+from eagle.space import subject as subjects
+from eagle.space.subject import Subject
 from eagle.surrogate import saved
-from eagle.surrogate.fit import Fitted, Surrogate, is_flat
-from eagle.surrogate.posterior import Bounds, Draws, Posterior, StudentT
+from eagle.surrogate.agree import ROUNDING, TIGHT, agree
+from eagle.surrogate.fit import Fit, Fitted, Surrogate, is_flat
+from eagle.surrogate.posterior import Bounds, Posterior
 from eagle.ties import best, ranked
 from eagle.types import Array, InputError, MissingExtraError, Need, Points
 
@@ -26,9 +45,26 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Group
 
-SCHEMA = 2
+SCHEMA = 3
+SEALED = 3
+"""Since this schema files have a checksum, and their scores follow from their evidence."""
+
+OLDEST = 2
 LEVEL = 0.95
 POOR_FIT = 1 / 3
+
+TASKS = ("classification", "regression")
+
+OLD = (
+    "this explanation was saved by an older version of eagle: its scores were not checked against "
+    "its evidence"
+)
+"""The note of files from before checksums."""
+
+UNCHECKED = (
+    "the scores were not checked against the evidence of this file, which needs scikit-learn"
+)
+NOTES = ("", OLD, UNCHECKED)
 
 Target: TypeAlias = Any
 """An output's name, or a pair of them: the first against the second."""
@@ -76,7 +112,8 @@ class Explanation:
     sure the scores are: None where the method does not know. Scores that are not `signed` only
     say how much a feature matters, not which way it pushes. `contrast` is how far the instance
     stands from the background in each feature's units. Without a `surrogate` the scores came
-    from another package, and cannot be fitted again.
+    from another package, and cannot be fitted again. A `note` says what a reader should know of
+    the file it was read from.
     """
 
     names: tuple[str, ...]
@@ -100,6 +137,7 @@ class Explanation:
     surrogate: Surrogate | None
     seed: int
     subject: Subject | None = None
+    note: str = ""
 
     # -- how sure ---------------------------------------------------------------------------
 
@@ -165,7 +203,9 @@ class Explanation:
     @property
     def warnings(self) -> tuple[str, ...]:
         """In words, what a reader should know before trusting the scores."""
-        found = [self.subject.note] if self.subject is not None and self.subject.note else []
+        found = [self.note] if self.note else []
+        if self.subject is not None and self.subject.note:
+            found.append(self.subject.note)
         held = self.r2_held_out if np.isfinite(self.r2_held_out) else self.r2
         rows = len(self.evidence.answers)
         line, sure = "a line" if self.signed else "the surrogate", self.posterior is not None
@@ -211,7 +251,7 @@ class Explanation:
         """The explanation of another output, or of one against another, from the same answers."""
         refuse_pair(self.method, self.surrogate, target)
         y = self._answers(target)
-        return replace(self, **described(self._fitted(y), y), target=target)
+        return replace(self, **described(self._fitted(y), y), target=target, note="")
 
     def _answers(self, target: Target) -> Array:
         return answers_of(self.evidence.answers, self.outputs, target)
@@ -290,9 +330,12 @@ class Explanation:
     # -- files ----------------------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain data. Arrays of evidence are base64, all else is readable."""
+        """Everything as plain data, and its checksum.
+
+        Arrays of evidence are base64, all else is readable.
+        """
         low, high, _, _ = self._columns(LEVEL)
-        return {
+        data = {
             "schema": SCHEMA,
             "kind": "eagle explanation",
             "method": self.method,
@@ -321,30 +364,40 @@ class Explanation:
             "warnings": list(self.warnings),
             "bill": asdict(self.bill),
             "surrogate": saved.to_dict(self.surrogate),
-            "posterior": _posterior_to_dict(self.posterior),
+            "posterior": saved.posterior_to_dict(self.posterior),
             "evidence": {
                 "points": pack(self.evidence.points),
                 "features": pack(_compact(self.evidence.features)),
                 "weight": pack(self.evidence.weight),
                 "answers": pack(self.evidence.answers),
             },
-            "subject": subject_to_dict(self.subject),
+            "subject": subjects.to_dict(self.subject),
+            "note": self.note,
         }
+        return sealed.sealed(data)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Explanation:
-        """The explanation that `to_dict` wrote."""
+        """The explanation that `to_dict` wrote.
+
+        Its scores must follow from its evidence: they are fitted again.
+        """
         if not isinstance(data, Mapping) or data.get("kind") != "eagle explanation":
             raise InputError("this is not an explanation saved by eagle")
-        if data.get("schema") != SCHEMA:
+        schema = data.get("schema")
+        if type(schema) is not int or not OLDEST <= schema <= SCHEMA:
             raise InputError(
-                f"this explanation has schema {data.get('schema')!r}, but this version of eagle "
-                f"reads {SCHEMA}"
+                f"this explanation has schema {short(schema)}, but this version of eagle reads "
+                f"{OLDEST} to {SCHEMA}"
             )
         try:
-            return _read(data)
-        except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
-            raise InputError(f"this saved explanation is damaged: {error!r}") from None
+            sealed.check(dict(data), schema, SEALED)
+            found = _read(data)
+            return found if found.note == OLD else _checked(found, data["features"])
+        except _ForgedError as error:
+            raise InputError(str(error)) from None
+        except FAULTS as error:
+            raise InputError(f"this saved explanation is damaged: {why(error)}") from None
 
     def to_json(self, indent: int | None = None) -> str:
         return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
@@ -352,22 +405,24 @@ class Explanation:
     @classmethod
     def from_json(cls, text: str) -> Explanation:
         try:
-            data = json.loads(text)
-        except (json.JSONDecodeError, RecursionError) as error:
-            raise InputError(f"this is not JSON: {error}") from None
+            data = sealed.parse(text)
+        except FAULTS as error:
+            raise InputError(f"this is not an explanation saved by eagle: {why(error)}") from None
         return cls.from_dict(data)
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write everything to a JSON file: versioned, and no code in it."""
-        Path(path).write_text(self.to_json(indent=1), encoding="utf-8")
+        """Write everything to a JSON file: versioned, with a checksum, and no code in it."""
+        if len(self.names) > WIDEST:
+            raise InputError(f"an explanation of more than {WIDEST} features cannot be saved")
+        sealed.write(path, self.to_json(indent=1))
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Explanation:
         """Read what `save` wrote. Nothing in the file is ever run."""
         try:
-            text = Path(path).read_text(encoding="utf-8")
-        except UnicodeDecodeError:
-            raise InputError(f"{path} is not an explanation saved by eagle") from None
+            text = sealed.load(path)
+        except ValueError as error:
+            raise InputError(f"{path} is not an explanation saved by eagle: {why(error)}") from None
         return cls.from_json(text)
 
     # -- on screens -----------------------------------------------------------------------------
@@ -493,139 +548,117 @@ def plain_json(value: Any) -> Any:
     return value if value is None or isinstance(value, str | int | float | bool) else str(value)
 
 
-def null(value: float) -> float | None:
-    return value if np.isfinite(value) else None
-
-
 def _compact(features: Array) -> NDArray[Any]:
     """Indicators as single bytes."""
     small = features.astype(np.uint8)
     return small if np.array_equal(small, features) else features
 
 
-def pack(array: NDArray[Any]) -> dict[str, Any]:
-    contiguous = np.ascontiguousarray(array)
-    little = contiguous.astype(contiguous.dtype.newbyteorder("<"), copy=False)
-    data = base64.b64encode(little.tobytes()).decode()
-    return {"dtype": little.dtype.str, "shape": list(little.shape), "data": data}
-
-
-def unpack(data: Mapping[str, Any]) -> NDArray[Any]:
-    dtype = np.dtype(str(data["dtype"]))
-    if dtype.kind not in "fiub":
-        raise ValueError(f"dtype {dtype}")
-    shape = tuple(int(n) for n in data["shape"])
-    return np.frombuffer(base64.b64decode(data["data"], validate=True), dtype).reshape(shape).copy()
-
-
 def _read(data: Mapping[str, Any]) -> Explanation:
-    features = data["features"]
-    target = data["target"]
-    evidence = data["evidence"]
-    n, d = (int(v) for v in evidence["features"]["shape"])
-    scores = np.array([float(f["score"]) for f in features])
-    surrogate = data["surrogate"]
+    features = [mapping(f) for f in listed(data["features"])]
+    target, evidence, bill = data["target"], mapping(data["evidence"]), mapping(data["bill"])
+    d, own = len(features), data["surrogate"] is not None
+    if not 0 < d <= WIDEST:
+        raise ValueError(f"it has {d} features")
+    scores = np.array([number(f["score"]) for f in features])
     found = Explanation(
-        names=tuple(str(f["name"]) for f in features),
-        conditions=tuple(str(f["condition"]) for f in features),
+        names=tuple(text(f["name"]) for f in features),
+        conditions=tuple(text(f["condition"]) for f in features),
         values=tuple(f["value"] for f in features),
         scores=scores,
-        posterior=_read_posterior(data["posterior"], scores),
-        signed=bool(data["signed"]),
-        intercept=from_null(data["intercept"]),
-        prediction=float(data["prediction"]),
-        local_prediction=float(data["local_prediction"]),
-        target=tuple(target) if isinstance(target, list) else target,
-        outputs=tuple(data["outputs"]),
-        task=str(data["task"]),
-        contrast=np.array([from_null(f["contrast"]) for f in features]),
-        r2=from_null(data["r2"]),
-        r2_held_out=from_null(data["r2_held_out"]),
+        posterior=saved.read_posterior(data["posterior"], scores),
+        signed=flag(data["signed"]),
+        intercept=number_or(data["intercept"], np.nan),
+        prediction=number(data["prediction"]),
+        local_prediction=number(data["local_prediction"]),
+        target=tuple(map(scalar, target)) if isinstance(target, list) else scalar(target),
+        outputs=tuple(map(scalar, listed(data["outputs"]))),
+        task=one_of(data["task"], TASKS),
+        contrast=np.array([number_or(f["contrast"], np.nan) for f in features]),
+        r2=number_or(data["r2"], np.nan),
+        r2_held_out=number_or(data["r2_held_out"], np.nan),
         evidence=Evidence(
-            unpack(evidence["points"]),
-            unpack(evidence["features"]).astype(np.float64),
-            unpack(evidence["weight"]).astype(np.float64),
-            unpack(evidence["answers"]).astype(np.float64),
+            unpack(evidence["points"], 2),
+            (floats if own else _rows)(evidence["features"], 2),
+            floats(evidence["weight"], 1),
+            floats(evidence["answers"], 2),
         ),
         bill=Bill(
-            **{k: data["bill"][k] for k in ("rows", "calls", "model_seconds", "own_seconds")},
-            stopped=str(data["bill"].get("stopped", "")),
+            whole(bill["rows"]),
+            whole(bill["calls"]),
+            number(bill["model_seconds"]),
+            number(bill["own_seconds"]),
+            text(bill.get("stopped", "")),
         ),
-        method=str(data["method"]),
-        surrogate=None if surrogate is None else saved.read(surrogate),
-        seed=int(data["seed"]),
-        subject=read_subject(data["subject"], len(features)),
+        method=text(data["method"]),
+        surrogate=saved.read(data["surrogate"]) if own else None,
+        seed=whole(data["seed"]),
+        subject=subjects.read(data["subject"], d),
+        note=one_of(data["note"], NOTES) if data["schema"] >= SEALED else OLD,
     )
-    e = found.evidence
-    shapes = (e.weight.shape, e.answers.shape, len(features) == d or surrogate is None)
-    if shapes != ((n,), (n, len(found.outputs)), True):
+    _check_arrays(found)
+    return found
+
+
+def _rows(data: Any, dimensions: int) -> Array:
+    """Features that another package was asked: among them may be what is missing."""
+    return unpack(data, dimensions).astype(np.float64)
+
+
+def _check_arrays(found: Explanation) -> None:
+    """That arrays fit one another and that there is something to explain."""
+    e, d = found.evidence, len(found.names)
+    n = len(e.weight)
+    wide = e.features.shape == (n, d) or found.surrogate is None
+    if not n or len(e.points) != n or not wide or e.answers.shape != (n, len(found.outputs)):
         raise ValueError("the arrays do not fit one another")
+    if (e.weight < 0).any():
+        raise ValueError("a weight is negative")
     found._answers(found.target)
-    return found
 
 
-def subject_to_dict(subject: Subject | None) -> dict[str, Any] | None:
-    match subject:
-        case Picture(pixels, labels, note):
-            return {"pixels": pack(pixels), "labels": pack(labels), "note": note}
-        case Passage(text, spans, note):
-            return {"text": text, "spans": [list(span) for span in spans], "note": note}
-    return None
+class _ForgedError(ValueError):
+    """A saved explanation is whole, but its numbers are not those of its evidence."""
 
 
-def read_subject(data: Mapping[str, Any] | None, d: int) -> Subject | None:
-    """A picture or text of d features, as it was saved."""
-    if data is None:
-        return None
-    if "text" in data:
-        text = str(data["text"])
-        spans = tuple((int(s), int(e), int(k)) for s, e, k in data["spans"])
-        if not all(0 <= s <= e <= len(text) and 0 <= k < d for s, e, k in spans):
-            raise ValueError("the spans do not fit the text")
-        return Passage(text, spans, str(data["note"]))
-    pixels, labels = unpack(data["pixels"]), unpack(data["labels"]).astype(np.intp)
-    fits = pixels.shape == (*labels.shape, 3) and labels.ndim == 2 and labels.size
-    if pixels.dtype != np.uint8 or not fits or labels.min() < 0 or labels.max() >= d:
-        raise ValueError("the segments do not fit the picture")
-    return Picture(pixels, labels, str(data["note"]))
+def _checked(found: Explanation, features: list[Mapping[str, Any]]) -> Explanation:
+    """The explanation, if its numbers are those that its evidence gives."""
+    try:
+        with np.errstate(all="ignore"):
+            follows = _shows(found, features) and _follows(found)
+    except MissingExtraError:  # it can be looked at all the same
+        return replace(found, note=UNCHECKED)
+    if not follows:
+        raise _ForgedError(
+            "this saved explanation says other scores than its evidence gives: it was changed, "
+            "or made by another version of eagle"
+        )
+    return replace(found, note="")
 
 
-def _posterior_to_dict(posterior: Posterior | None) -> dict[str, Any] | None:
-    match posterior:
-        case None:
-            return None
-        case StudentT(_, factor, df, variance, kind):
-            return {"factor": pack(factor), "df": null(df), "variance": variance, "kind": kind}
-        case Draws(_, values):
-            return {"draws": pack(values)}
-        case Bounds(_, low, high, level):
-            return {"low": pack(low), "high": pack(high), "level": level}
-    raise InputError(f"a {type(posterior).__name__} cannot be saved")
+def _shows(found: Explanation, features: list[Mapping[str, Any]]) -> bool:
+    """Whether the intervals beside the scores are the posterior's."""
+    shown = found.shown()
+    there = np.where(np.isfinite(shown), shown, np.nan)
+    said = np.array([[number_or(f[name], np.nan) for name in ("low", "high")] for f in features])
+    slack = TIGHT * float(np.nanmax(np.abs(there), initial=0.0))
+    return np.allclose(said, there, rtol=0.0, atol=slack, equal_nan=True)
 
 
-def _read_posterior(data: Mapping[str, Any] | None, scores: Array) -> Posterior | None:
-    found: Posterior
-    if data is None:
-        return None
-    d = len(scores)
-    if "factor" in data:
-        df = np.inf if data["df"] is None else float(data["df"])
-        factor = unpack(data["factor"]).astype(np.float64)
-        kind = str(data.get("kind", "posterior"))  # files of before have no other
-        found = StudentT(scores, factor, df, float(data["variance"]), kind)
-        fits = (d, d) == factor.shape
-    elif "draws" in data:
-        values = unpack(data["draws"]).astype(np.float64)
-        found, fits = Draws(scores, values), values.shape[1:] == (d,)
-    else:
-        low, high = (unpack(data[k]).astype(np.float64) for k in ("low", "high"))
-        level = data["level"]
-        found = Bounds(scores, low, high, None if level is None else float(level))
-        fits = low.shape == high.shape == (d,)
-    if not fits:
-        raise ValueError("the uncertainty does not fit the scores")
-    return found
-
-
-def from_null(value: float | None) -> float:
-    return float("nan") if value is None else float(value)
+def _follows(found: Explanation) -> bool:
+    """Whether the prediction is the first answer, and the rest what the surrogate learns."""
+    e, y = found.evidence, found._answers(found.target)
+    if abs(found.prediction - y[0]) > ROUNDING * np.abs(y).max():
+        return False
+    if found.surrogate is None:
+        return True
+    said = Fit(
+        found.scores,
+        found.intercept,
+        found.local_prediction,
+        found.r2,
+        found.r2_held_out,
+        found.posterior,
+        found.signed,
+    )
+    return agree(said, found.surrogate, e.features, e.weight, y)

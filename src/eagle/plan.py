@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from os import PathLike
-from pathlib import Path
 from typing import Any, final
 
 import numpy as np
 
+from eagle import sealed
 from eagle.explain import Prepared
 from eagle.explanation import (
+    TASKS,
     Bill,
     Evidence,
     Explanation,
@@ -20,22 +22,38 @@ from eagle.explanation import (
     aimed_at,
     answers_of,
     described,
-    from_null,
-    null,
-    pack,
     plain_json,
-    read_subject,
     refuse_pair,
-    subject_to_dict,
-    unpack,
 )
-from eagle.models.box import Box
+from eagle.models.box import Box, Task
+from eagle.sealed import (
+    FAULTS,
+    WIDEST,
+    flag,
+    floats,
+    listed,
+    mapping,
+    null,
+    number_or,
+    one_of,
+    pack,
+    scalar,
+    text,
+    unpack,
+    whole,
+    why,
+)
+from eagle.space import subject as subjects
 from eagle.space.subject import Subject
 from eagle.surrogate import saved
 from eagle.surrogate.fit import Surrogate
 from eagle.types import Array, InputError
 
-SCHEMA = 2
+SCHEMA = 3
+SEALED = 3
+"""Since this schema files have a checksum."""
+
+OLDEST = 2
 
 
 @final
@@ -97,7 +115,9 @@ class Plan:
         )
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the plan, without its inputs, as JSON."""
+        """Write the plan, without its inputs, as JSON with a checksum."""
+        if len(self.names) > WIDEST:
+            raise InputError(f"a plan for more than {WIDEST} features cannot be saved")
         p = self.prepared
         data = {
             "schema": SCHEMA,
@@ -117,43 +137,69 @@ class Plan:
             "points": pack(p.points),
             "z": pack(p.features),
             "weight": pack(p.weight),
-            "subject": subject_to_dict(self.subject),
+            "subject": subjects.to_dict(self.subject),
         }
-        Path(path).write_text(json.dumps(data, allow_nan=False), encoding="utf-8")
+        sealed.write(path, json.dumps(sealed.sealed(data), allow_nan=False))
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Plan:
         """Read what `save` wrote. Nothing in the file is ever run."""
         try:
-            data = json.loads(Path(path).read_text(encoding="utf-8"))
-            if data["kind"] != "eagle plan" or data["schema"] != SCHEMA:
-                raise KeyError("kind")
+            data = mapping(sealed.parse(sealed.load(path)))
+            if data["kind"] != "eagle plan":
+                raise ValueError("it is something else")
+            schema = whole(data["schema"])
+            if not OLDEST <= schema <= SCHEMA:
+                raise ValueError(f"it has schema {schema}, not {OLDEST} to {SCHEMA}")
+            sealed.check(data, schema, SEALED)
             return _read(data)
-        except (LookupError, TypeError, ValueError, AttributeError, OverflowError, RecursionError):
-            raise InputError(f"{path} is not a plan saved by this version of eagle") from None
+        except FAULTS as error:
+            raise InputError(
+                f"{path} is not a plan saved by this version of eagle: {why(error)}"
+            ) from None
 
 
 def _read(data: Mapping[str, Any]) -> Plan:
-    features, outputs = data["features"], data["outputs"]
-    z, weight = unpack(data["z"]).astype(np.float64), unpack(data["weight"]).astype(np.float64)
-    surrogate = saved.read(data["surrogate"])
-    if z.shape != (len(weight), len(features)):
+    features, outputs = [mapping(f) for f in listed(data["features"])], data["outputs"]
+    if not 0 < len(features) <= WIDEST:
+        raise ValueError(f"it has {len(features)} features")
+    points, z, weight = unpack(data["points"], 2), floats(data["z"], 2), floats(data["weight"], 1)
+    if not len(z) or z.shape != (len(weight), len(features)) or len(points) != len(z):
         raise ValueError("the arrays do not fit one another")
+    if (weight < 0).any():
+        raise ValueError("a weight is negative")
+    surrogate = saved.read(data["surrogate"])
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")  # of numbers that no plan has
+        fitter = surrogate.on(z, weight)
     return Plan(
-        names=tuple(str(f["name"]) for f in features),
-        conditions=tuple(str(f["condition"]) for f in features),
+        names=tuple(text(f["name"]) for f in features),
+        conditions=tuple(text(f["condition"]) for f in features),
         values=tuple(f["value"] for f in features),
-        contrast=np.array([from_null(f["contrast"]) for f in features]),
-        prepared=Prepared(unpack(data["points"]), z, weight, surrogate.on(z, weight)),
-        method=str(data["method"]),
+        contrast=np.array([number_or(f["contrast"], np.nan) for f in features]),
+        prepared=Prepared(points, z, weight, fitter),
+        method=text(data["method"]),
         surrogate=surrogate,
-        seed=int(data["seed"]),
+        seed=whole(data["seed"]),
         box=Box(
             None,
             "a plan",
-            data["task"],
-            None if outputs is None else tuple(outputs),
-            bool(data["margin"]),
+            None if data["task"] is None else _task(data["task"]),
+            None if outputs is None else _outputs(outputs),
+            flag(data["margin"]),
         ),
-        subject=read_subject(data["subject"], len(features)),
+        subject=subjects.read(data["subject"], len(features)),
     )
+
+
+def _task(value: Any) -> Task:
+    one_of(value, TASKS)
+    return "classification" if value == "classification" else "regression"
+
+
+def _outputs(value: Any) -> tuple[Any, ...]:
+    """Names of outputs: each once."""
+    found = tuple(map(scalar, listed(value)))
+    if not found or len({repr(name) for name in found}) < len(found):
+        raise ValueError("the names of its outputs are none, or not different")
+    return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -16,7 +17,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 import tiny
 from eagle.bench.experiment import Experiment, experiment, experiments
@@ -258,6 +261,40 @@ def test_a_file_that_is_no_experiment_is_refused(tmp_path: Path, text: str, sent
     path.write_text(text)
     with pytest.raises(InputError, match=sentence):
         experiment(path)
+
+
+def test_broken_or_foreign_records_are_named(tmp_path: Path) -> None:
+    store, path = Store(tmp_path), tmp_path / "moons.parquet"
+    store.add([{"key": f"k{i}", "problem": "moons", "d": 2, "scores": [0.5, i]} for i in range(50)])
+    store.pack()
+    whole = path.read_bytes()
+    assert len(store.read()) == 50
+    foreign = tmp_path / "foreign"
+    parquet.write_table(pa.table({"a": [1, 2]}), foreign)
+    keyless = tmp_path / "keyless"
+    parquet.write_table(pa.table({"key": ["k", None], "problem": ["moons"] * 2}), keyless)
+    ranks = tmp_path / "ranks"
+    columns = {"key": ["k"], "problem": ["moons"], "d": [2], "ranks": [[1, 2, 3]]}
+    parquet.write_table(pa.table(columns), ranks)
+    middle = len(whole) // 2
+    torn = whole[:middle] + bytes(8) + whole[middle + 8 :]
+    others = [file.read_bytes() for file in (foreign, keyless)]
+    for content in (b"", b"PAR1", whole[:middle], whole[middle:], b"no table" * 99, *others):
+        path.write_bytes(content)
+        for read in (store.keys, store.read):
+            with pytest.raises(InputError, match=r"moons\.parquet is no file of records"):
+                read()
+    for content in (torn, ranks.read_bytes()):
+        path.write_bytes(content)
+        with contextlib.suppress(InputError):  # what is torn may lie where no record is
+            store.read()
+    # What the journal holds outlives a file that it cannot be packed into.
+    path.write_bytes(whole[:middle])
+    store.add([{"key": "fresh", "problem": "moons", "d": 2}])
+    with pytest.raises(InputError, match="is no file of records"):
+        store.pack()
+    path.unlink()
+    assert [record["key"] for record in store.read()] == ["fresh"]
 
 
 def test_what_is_not_there_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -15,7 +15,7 @@ from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier
 
 import eagle
-from eagle import methods
+from eagle import methods, sealed
 from eagle.render import SHOWN
 from eagle.surrogate.bayes import LineFit
 
@@ -130,7 +130,7 @@ def test_words_when_a_line_does_not_fit() -> None:
 def test_saved_files_are_plain_and_versioned(iris: eagle.Explanation, tmp_path: Any) -> None:
     iris.save(tmp_path / "e.json")
     data = json.loads((tmp_path / "e.json").read_text())
-    assert data["schema"] == 2
+    assert data["schema"] == 3
     assert data["features"][0]["name"] == "sepal length (cm)"
     assert (tmp_path / "e.json").stat().st_size < 60_000
     data["schema"] = 99
@@ -157,7 +157,7 @@ def test_a_file_by_a_hostile_hand_only_fails_to_load(iris: eagle.Explanation, sp
     data = json.loads(iris.to_json())
     spoil(data)
     with pytest.raises(eagle.InputError):
-        eagle.Explanation.from_json(json.dumps(data))
+        eagle.Explanation.from_json(json.dumps(sealed.sealed(data)))
 
 
 def test_files_that_are_something_else(tmp_path: Any) -> None:

@@ -16,7 +16,7 @@ from rich.console import Console
 
 import eagle
 from catalogue import LABELS, PICTURES, TEXTS, TWO, brightness, mood
-from eagle import demos, methods, png, render
+from eagle import demos, methods, png, render, sealed
 from eagle.space.subject import MOST, Passage, Picture
 from eagle.types import InputError
 
@@ -66,7 +66,7 @@ def test_a_spoilt_subject_is_refused(picture: eagle.Explanation, spoil: Any) -> 
         data["subject"] | spoil
     )  # fmt: skip
     with pytest.raises(InputError, match="damaged"):
-        eagle.Explanation.from_dict(data)
+        eagle.Explanation.from_dict(sealed.sealed(data))
 
 
 def test_large_pictures_are_kept_small() -> None:

@@ -98,21 +98,24 @@ class Store:
             yield from self._read(path)
 
     def _packed_keys(self) -> Iterator[str]:
-        from pyarrow import parquet
-
         for path in sorted(self.folder.glob("*.parquet")):
-            yield from parquet.read_table(path, columns=["key"]).column("key").to_pylist()
+            yield from _table(path, ["key"]).column("key").to_pylist()
 
     def _read(self, path: Path) -> list[Record]:
-        from pyarrow import parquet
-
         if not path.exists():
             return []
-        rows: list[Record] = parquet.read_table(path).to_pylist()
-        return [
-            {k: _ranks(v, row["d"]) if k == "ranks" else v for k, v in row.items() if v is not None}
-            for row in rows
-        ]
+        rows: list[Record] = _table(path).to_pylist()
+        try:
+            return [
+                {
+                    k: _ranks(v, row["d"]) if k == "ranks" else v
+                    for k, v in row.items()
+                    if v is not None
+                }
+                for row in rows
+            ]
+        except (KeyError, TypeError, ValueError):
+            raise _unfit(path, "its ranks do not fit") from None
 
     def _write(self, path: Path, records: list[Record]) -> None:
         import pyarrow as pa
@@ -132,6 +135,28 @@ class Store:
             + [name for name in names if name in SINGLE],
         )  # fmt: skip
         temporary.replace(path)
+
+
+def _table(path: Path, columns: list[str] | None = None) -> Any:
+    """A Parquet file of records, or these columns of it."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    try:
+        found = parquet.read_table(path, columns=columns)
+    except (pa.ArrowException, OSError) as error:
+        raise _unfit(path, str(error).partition("\n")[0]) from None
+    lacking = [name for name in columns or ("key", "problem") if name not in found.column_names]
+    if lacking or found.column("key").null_count:
+        raise _unfit(path, "it has rows of something else")
+    return found
+
+
+def _unfit(path: Path, why: str) -> InputError:
+    return InputError(
+        f"{path} is no file of records, or a damaged one ({why}): move it away, or put back a "
+        "copy; what is missing is run again"
+    )
 
 
 def _column(values: list[Any], name: str) -> Any:

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from itertools import accumulate, pairwise
 from os import PathLike
-from pathlib import Path
 from statistics import NormalDist
 from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle.space import template as templates
 from eagle.space.column import LARGEST_WHOLE, Codes, encode, key, numbers
 from eagle.space.frame import Frame
 from eagle.space.read import frame
@@ -39,8 +36,6 @@ LEAST_STEP = 0.5
 
 TAME = 1e140
 """Numbers up to this size, and down to its inverse, can be squared and summed as they are."""
-
-SCHEMA = 1
 
 
 def normal_steps() -> Array:
@@ -638,46 +633,29 @@ class Background:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data: what `save` writes."""
-        return {
-            "schema": SCHEMA,
-            "kind": "eagle background",
-            "rows": self.rows,
-            "template": templates.to_dict(self.template),
-            "columns": [_column_to_dict(c) for c in self.columns],
-        }
+        from eagle.space import saved
+
+        return saved.to_dict(self)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Background:
-        if data.get("kind") != "eagle background" or data.get("schema") != SCHEMA:
-            raise InputError("this is not a background saved by this version of eagle")
-        template = templates.from_dict(data["template"])
-        columns = tuple(
-            _column_from_dict(name, c)
-            for name, c in zip(template.names, data["columns"], strict=True)
-        )
-        return cls(columns, template, int(data["rows"]))
+        """The background that `to_dict` wrote."""
+        from eagle.space import saved
+
+        return saved.from_dict(data)
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the summary as JSON: no rows, no code."""
-        data = self.to_dict()
-        try:
-            same = templates.from_dict(data["template"]).conforms(self.template)
-        except Exception:  # pandas raises whatever it likes of dtypes it cannot name
-            same = False
-        if not same:
-            raise InputError(
-                "this table has a dtype that cannot be written to a file and read back alike: "
-                "turn it into a plain one"
-            )
-        Path(path).write_text(json.dumps(self.to_dict(), allow_nan=False), encoding="utf-8")
+        """Write the summary as JSON, with a checksum: no rows, no code."""
+        from eagle.space import saved
+
+        saved.save(self, path)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Background:
-        try:
-            data = json.loads(Path(path).read_text(encoding="utf-8"))
-            return cls.from_dict(data)
-        except (KeyError, TypeError, AttributeError, UnicodeDecodeError, json.JSONDecodeError):
-            raise InputError(f"{path} is not a background saved by eagle") from None
+        """Read what `save` wrote. Nothing in the file is ever run."""
+        from eagle.space import saved
+
+        return saved.load(path)
 
 
 def _by_place(names: Sequence[Hashable]) -> list[int] | None:
@@ -720,47 +698,3 @@ def _listed(names: Any, what: str) -> list[Hashable]:
     if isinstance(names, str) or not isinstance(names, Collection):
         raise InputError(f"{what} takes a list of column names, not {names!r}")
     return list(names)
-
-
-def _null(value: float) -> float | None:
-    """What JSON has no number for, as null."""
-    return value if np.isfinite(value) else None
-
-
-def _or(value: float | None, otherwise: float) -> float:
-    return otherwise if value is None else float(value)
-
-
-def _column_to_dict(column: Column) -> dict[str, Any]:
-    return {
-        "levels": None
-        if column.levels is None
-        else templates.plain_levels(column.levels, column.name),
-        "integer": column.integer,
-        "edges": column.edges.tolist(),
-        "shares": column.shares.tolist(),
-        "values": [[_null(x) for x in v.tolist()] for v in column.values],
-        "mean": _null(column.mean),
-        "scale": _null(column.scale),
-        "low": _null(column.low),
-        "high": _null(column.high),
-        "dtype": column.dtype,
-        "frozen": column.frozen,
-    }
-
-
-def _column_from_dict(name: Hashable, data: Mapping[str, Any]) -> Column:
-    return Column(
-        name,
-        levels=None if data["levels"] is None else tuple(data["levels"]),
-        integer=bool(data["integer"]),
-        edges=np.array(data["edges"], dtype=np.float64),
-        shares=np.array(data["shares"], dtype=np.float64),
-        values=tuple(np.array(v, dtype=np.float64) for v in data["values"]),
-        mean=_or(data["mean"], np.nan),
-        scale=_or(data["scale"], np.nan),
-        low=_or(data["low"], -np.inf),
-        high=_or(data["high"], np.inf),
-        dtype=None if data["dtype"] is None else np.dtype(str(data["dtype"])).str,
-        frozen=bool(data["frozen"]),
-    )

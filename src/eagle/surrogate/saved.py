@@ -1,4 +1,4 @@
-"""Surrogates in files: plain data in, the same value out, and no code."""
+"""Surrogates and posteriors in files: plain data in, the same value out, and no code."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from eagle.sealed import floats, mapping, null, number, number_or, pack, short, text, unpack
 from eagle.surrogate.bayes import BayesLinear
 from eagle.surrogate.bootstrap import Bootstrap
 from eagle.surrogate.boundary import Boundary
@@ -15,11 +16,13 @@ from eagle.surrogate.evidence import Evidence
 from eagle.surrogate.fit import Surrogate
 from eagle.surrogate.information import Prior
 from eagle.surrogate.logistic import Logistic
+from eagle.surrogate.posterior import Bounds, Draws, Posterior, StudentT
 from eagle.surrogate.process import Process
 from eagle.surrogate.ridge import Ridge
 from eagle.surrogate.robust import Robust
 from eagle.surrogate.select import Auto, Forward, Highest, LassoPath
 from eagle.surrogate.tree import Tree
+from eagle.types import Array, InputError
 
 KINDS: Final[dict[str, type]] = {
     kind.__name__: kind
@@ -61,7 +64,11 @@ def from_dict(data: Any, depth: int = 0) -> Any:
     if depth > DEEPEST:
         raise ValueError("no surrogate has so many parts within parts")
     if isinstance(data, Mapping):
+        if len(data) != 1:
+            raise ValueError(f"a part of a surrogate has {len(data)} names")
         ((name, settings),) = data.items()
+        if name not in KINDS:
+            raise ValueError(f"{short(name)} is no part of a surrogate")
         if not isinstance(settings, Mapping):
             raise TypeError(f"the settings of {name} are no mapping")
         return KINDS[name](**{key: from_dict(v, depth + 1) for key, v in settings.items()})
@@ -75,3 +82,42 @@ def read(data: Any) -> Surrogate:
         raise ValueError(f"{type(found).__name__} is not a surrogate")
     surrogate: Surrogate = found
     return surrogate
+
+
+def posterior_to_dict(posterior: Posterior | None) -> dict[str, Any] | None:
+    """A posterior as plain data; its mean is the scores."""
+    match posterior:
+        case None:
+            return None
+        case StudentT(_, factor, df, variance, kind):
+            return {"factor": pack(factor), "df": null(df), "variance": variance, "kind": kind}
+        case Draws(_, values):
+            return {"draws": pack(values)}
+        case Bounds(_, low, high, level):
+            return {"low": pack(low), "high": pack(high), "level": level}
+    raise InputError(f"a {type(posterior).__name__} cannot be saved")
+
+
+def read_posterior(data: Any, scores: Array) -> Posterior | None:
+    """The posterior that was written beside these scores."""
+    found: Posterior
+    if data is None:
+        return None
+    d = len(scores)
+    if "factor" in mapping(data):
+        df, variance = number_or(data["df"], np.inf), number(data["variance"])
+        factor = floats(data["factor"], 2)
+        kind = text(data.get("kind", "posterior"))  # files of before have no other
+        found = StudentT(scores, factor, df, variance, kind)
+        fits = (d, d) == factor.shape and df > 0 and variance >= 0
+    elif "draws" in data:
+        values = floats(data["draws"], 2)
+        found, fits = Draws(scores, values), values.shape[1:] == (d,) and len(values) > 1
+    else:
+        low, high = (unpack(data[k], 1).astype(np.float64) for k in ("low", "high"))
+        level = None if data["level"] is None else number(data["level"])
+        found = Bounds(scores, low, high, level)
+        fits = low.shape == high.shape == (d,) and (level is None or 0 < level < 1)
+    if not fits:
+        raise ValueError("the uncertainty does not fit the scores")
+    return found

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from eagle.surrogate.fit import Fit, Fitter, Later, is_flat, weighted_r2
 from eagle.surrogate.select import Selection
-from eagle.types import Array, MissingExtraError
+from eagle.types import Array, InputError, MissingExtraError
 
 FEWEST = 10
 """Rows below which nothing is held out and no depth is searched."""
@@ -29,6 +29,15 @@ class Tree:
     depths: tuple[int, ...] = (2, 3, 4, 5, 6, 7, 8, 9)
     selection: Selection | None = None
     seed: int = 42
+
+    def __post_init__(self) -> None:
+        depths = self.depths if isinstance(self.depths, tuple) else ()
+        if not depths or not all(type(k) is int and 0 < k < 2**31 for k in depths):
+            raise InputError(f"depths are whole numbers from 1 in a tuple, not {self.depths!r}")
+        if type(self.seed) is not int or not 0 <= self.seed < 2**32:
+            raise InputError(f"the seed of a tree is below 2^32 and not negative: {self.seed!r}")
+        if self.selection is not None and not hasattr(self.selection, "choose"):
+            raise InputError(f"a tree's selection chooses features, and is not {self.selection!r}")
 
     def on(self, features: Array, weight: Array) -> Fitter:
         return Later(self, features, weight)
