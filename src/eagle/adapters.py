@@ -12,6 +12,7 @@ from typing import Any, Final, final
 import numpy as np
 from numpy.typing import NDArray
 
+from eagle import packages
 from eagle.explanation import answers_of
 from eagle.foreign import Question, Told
 from eagle.surrogate.posterior import Bounds
@@ -40,7 +41,7 @@ class KernelShap:
         coalitions = (question.left - len(rows) - 1) // len(rows)
         if coalitions < 2:
             raise _too_small("Kernel SHAP", 3 * len(rows) + 1, question)
-        shap = _shap("Kernel SHAP")
+        shap = packages.shap("Kernel SHAP")
 
         def run(model: Model) -> Told:
             with seeded(question.seed):
@@ -72,7 +73,7 @@ class PermutationShap:
         evaluations = (question.left - len(rows) - 1) // len(rows)
         if evaluations < walk:
             raise _too_small("Permutation SHAP", (walk + 1) * len(rows) + 1, question)
-        shap = _shap("Permutation SHAP")
+        shap = packages.shap("Permutation SHAP")
         masker = shap.maskers.Independent(rows, max_samples=len(rows))
 
         def run(model: Model) -> Told:
@@ -286,14 +287,6 @@ def quiet() -> Iterator[None]:
             yield
         finally:
             log.setLevel(before)
-
-
-def _shap(what: str) -> Any:
-    try:
-        import shap
-    except ImportError:
-        raise MissingExtraError(what, "shap", "shap") from None
-    return shap
 
 
 def _calibrated() -> Any:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle import render, sealed
+from eagle import packages, render, sealed
 from eagle.sealed import (
     FAULTS,
     WIDEST,
@@ -307,10 +307,7 @@ class Explanation:
                 "contributions need a background to start from, and this explanation was made "
                 "from scales alone: read the scores as slopes instead"
             )
-        try:
-            import shap
-        except ImportError:
-            raise MissingExtraError("to_shap", "shap", "shap") from None
+        shap = packages.shap("to_shap")
         values = self.scores * self.contrast
         low, high, std, _ = self._columns(level)
         bounds = np.sort(np.stack([low, high], axis=1) * self.contrast[:, None], axis=1)

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 import eagle
 from eagle.metrics.form import strongest
+from eagle.metrics.ranking import rank_similarity
 from eagle.ties import TIE, best, ranked
 
 SIZES = st.lists(
@@ -61,3 +62,8 @@ def test_of_two_classes_as_probable_the_first_is_explained() -> None:
             lambda X, off=off: np.full((len(X), 2), [0.5 - off, 0.5 + off]), data, budget=20
         )
         assert explainer.explain(data[0]).target == 0
+
+
+def test_a_score_of_nothing_never_takes_the_place_of_a_tiny_one() -> None:
+    scores = np.array([[0.0, 7630.0, 7e-6], [0.0, 7630.0, 7e-6]])
+    assert rank_similarity(scores) == 1

@@ -176,7 +176,7 @@ def test_bins_of_one_value_are_kept(tmp_path: Path) -> None:
     back = Background.load(tmp_path / "b.json")
     for view in ("binned", "continuous"):
         one, two = (
-            eagle.Explainer(lambda q: q[:, 0], ground, view=view).explain([0.5, 2])  # type: ignore[arg-type]
+            eagle.Explainer(lambda q: q[:, 0], ground, view=view).explain([0.5, 2])
             for ground in (Background.of(flags), back)
         )
         assert one.conditions == two.conditions

@@ -42,7 +42,7 @@ def consistency(scores: ArrayLike, persistence: float = PERSISTENCE) -> float:
 def _ranks(scores: Array) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """The rank of each positive score from 1, and d + 1 for the rest; how many are ranked."""
     there = scores > 0
-    order = ranked(np.where(there, scores, 0.0))
+    order = ranked(np.where(there, scores, -scores.max(axis=1, keepdims=True)))
     ranks = np.empty(scores.shape, dtype=np.intp)
     np.put_along_axis(ranks, order, np.arange(1, scores.shape[1] + 1)[None], axis=1)
     return np.where(there, ranks, scores.shape[1] + 1), there.sum(axis=1)
