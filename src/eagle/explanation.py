@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from eagle.surrogate import saved
 from eagle.surrogate.fit import Fitted, Surrogate, is_flat
 from eagle.surrogate.posterior import Bounds, Draws, Posterior, StudentT
 from eagle.ties import ranked
-from eagle.types import Array, InputError, MissingExtraError, Need, Points
+from eagle.types import Array, InputError, MissingExtraError, Need, Points, ReplyError, told
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -210,7 +210,7 @@ class Explanation:
     def about(self, target: Target) -> Explanation:
         """The explanation of another output, or of one against another, from the same answers."""
         refuse_pair(self.method, self.surrogate, target)
-        y = self._answers(target)
+        y = explained(self.evidence.answers, self.outputs, target)
         return replace(self, **described(self._fitted(y), y), target=target)
 
     def _answers(self, target: Target) -> Array:
@@ -241,10 +241,10 @@ class Explanation:
         rank[self.order()] = np.arange(1, len(self.names) + 1)
         return pd.DataFrame(
             {
-                "feature": list(self.names),
-                "condition": list(self.conditions),
+                "feature": [writable(name) for name in self.names],
+                "condition": [writable(condition) for condition in self.conditions],
                 "value": pd.Series(list(self.values), dtype=object),
-                "output": [self.target_name] * len(self.names),
+                "output": [writable(self.target_name)] * len(self.names),
                 "score": self.scores,
                 "low": low,
                 "high": high,
@@ -374,9 +374,7 @@ class Explanation:
 
     @property
     def target_name(self) -> str:
-        if isinstance(self.target, tuple):
-            return f"{self.target[0]} against {self.target[1]}"
-        return str(self.target)
+        return target_text(self.target)
 
     @property
     def title(self) -> str:
@@ -459,15 +457,44 @@ def answers_of(answers: Array, outputs: tuple[Any, ...], target: Target) -> Arra
         one, other = (answers_of(answers, outputs, t) for t in target)
         return one - other
     if isinstance(target, list | np.ndarray):
-        raise InputError(f"a target is one output's name, or a tuple of two, not {target!r}")
+        raise InputError(f"a target is one output's name, or a tuple of two, not {told(target)}")
     for k, name in enumerate(outputs):
         if type(name) is type(target) and name == target:
             return answers[:, k]
     for k, name in enumerate(outputs):  # 1 and True, 1 and 1.0, numpy's own strings
         if name == target:
             return answers[:, k]
-    named = ", ".join(repr(o) for o in outputs[:20])
-    raise InputError(f"the model has no output {target!r}; it has {named}")
+    named = ", ".join(told(o) for o in outputs[:20]) + (", …" if len(outputs) > 20 else "")
+    raise InputError(f"the model has no output {told(target)}; it has {named}")
+
+
+SMALLEST: Final = 1e-150
+"""Numbers below it have squares that vanish; it mirrors the largest that a model may answer."""
+
+
+def too_small(y: Array) -> bool:
+    """Whether numbers that are not all 0, or what they differ by, are too small to be squared."""
+    largest = float(np.abs(y).max(initial=0.0))
+    if not largest:
+        return False
+    return largest < SMALLEST or (float(np.ptp(y)) < SMALLEST and not is_flat(y))
+
+
+def explained(answers: Array, outputs: tuple[Any, ...], target: Target) -> Array:
+    """As `answers_of`, of all rows; refused if too small to tell how sure the scores would be."""
+    y = answers_of(answers, outputs, target)
+    if too_small(y):
+        raise ReplyError(
+            f"the model's answers for {target_text(target)} differ by less than {SMALLEST:g}, "
+            "whose square vanishes: give the answers in other units",
+            answers=answers,
+        )
+    return y
+
+
+def target_text(target: Target) -> str:
+    """What is explained, as a text."""
+    return f"{target[0]} against {target[1]}" if isinstance(target, tuple) else str(target)
 
 
 def described(fit: Fitted, y: Array) -> dict[str, Any]:
@@ -482,6 +509,11 @@ def described(fit: Fitted, y: Array) -> dict[str, Any]:
         "r2": fit.r2,
         "r2_held_out": fit.r2_held_out,
     }
+
+
+def writable(text: str) -> str:
+    """Text that files can hold: half a character, which Python allows, as its number."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def plain_json(value: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle.types import Array, InputError
+from eagle.types import Array, InputError, told
 
 Objects: TypeAlias = NDArray[np.object_]
 
@@ -49,7 +49,9 @@ def is_missing(value: Any) -> bool:
         return True
     try:
         return not bool(value == value)
-    except (TypeError, ValueError):  # pandas.NA refuses to be true or false
+    except ArithmeticError:  # a NaN of decimals that signals, as it says
+        return True
+    except Exception:  # pandas.NA refuses to be true or false; others' objects do as they like
         return type(value).__name__ == "NAType"
 
 
@@ -131,9 +133,14 @@ def numbers(objects: Objects, name: Hashable) -> Array:
             if isinstance(value, str | bytes):
                 raise TypeError
             out[i] = float(value)
-        except (TypeError, ValueError):
+        except OverflowError:
             raise InputError(
-                f"column {name!r} holds numbers in the background, but {value!r} came"
+                f"column {name!r} holds {told(value)}, which is too large for a float: freeze the "
+                "column, or give its numbers in other units"
+            ) from None
+        except Exception:  # whatever another's object does when asked for a number
+            raise InputError(
+                f"column {name!r} holds numbers in the background, but {told(value)} came"
             ) from None
     return out
 
@@ -145,7 +152,7 @@ def exact(value: Any, name: Hashable) -> int | float:
         return int(value)
     if abs(number) > LARGEST_WHOLE:
         raise InputError(
-            f"column {name!r} holds whole numbers, but {value!r} came, a float too large to be "
+            f"column {name!r} holds whole numbers, but {told(value)} came, a float too large to be "
             "exact: give x as a table of one row"
         )
     return float(number)
@@ -157,7 +164,7 @@ def truths(objects: Objects, name: Hashable) -> Objects:
     for i, value in enumerate(out):
         if value is not None:
             if value not in (False, True):
-                raise InputError(f"column {name!r} holds true or false, but {value!r} came")
+                raise InputError(f"column {name!r} holds true or false, but {told(value)} came")
             out[i] = bool(value)
     return out
 
