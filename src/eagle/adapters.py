@@ -12,6 +12,7 @@ from typing import Any, Final, final
 import numpy as np
 from numpy.typing import NDArray
 
+from eagle.design import room
 from eagle.explanation import answers_of
 from eagle.foreign import Question, Told
 from eagle.surrogate.posterior import Bounds
@@ -40,6 +41,8 @@ class KernelShap:
         coalitions = (question.left - len(rows) - 1) // len(rows)
         if coalitions < 2:
             raise _too_small("Kernel SHAP", 3 * len(rows) + 1, question)
+        every = 2 ** len(question.x)  # the package draws no more than there are
+        room.refuse_plan(min(coalitions, every) * len(rows), len(question.x), None)
         shap = _shap("Kernel SHAP")
 
         def run(model: Model) -> Told:
@@ -72,6 +75,7 @@ class PermutationShap:
         evaluations = (question.left - len(rows) - 1) // len(rows)
         if evaluations < walk:
             raise _too_small("Permutation SHAP", (walk + 1) * len(rows) + 1, question)
+        room.refuse_plan(evaluations * len(rows), d, None)
         shap = _shap("Permutation SHAP")
         masker = shap.maskers.Independent(rows, max_samples=len(rows))
 

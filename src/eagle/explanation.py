@@ -20,7 +20,16 @@ from eagle.surrogate import saved
 from eagle.surrogate.fit import Fitted, Surrogate, is_flat
 from eagle.surrogate.posterior import Bounds, Draws, Posterior, StudentT
 from eagle.ties import ranked
-from eagle.types import Array, InputError, MissingExtraError, Need, Points, ReplyError, told
+from eagle.types import (
+    Array,
+    InputError,
+    MissingExtraError,
+    Need,
+    Points,
+    ReplyError,
+    clean,
+    told,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -198,7 +207,7 @@ class Explanation:
         still = [n for n, moved in zip(self.names, self._moved, strict=True) if not moved]
         if still:
             listed = ", ".join(still[:5]) + (" …" if len(still) > 5 else "")
-            found.append(f"nothing could be learnt about what never changed: {listed}")
+            found.append(clean(f"nothing could be learnt about what never changed: {listed}"))
         return tuple(found)
 
     @cached_property

@@ -69,7 +69,7 @@ def check(reply: Any, rows: int) -> Array:
             f"the model returned text such as {str(array.flat[0])!r}, not numbers: give a "
             "function that returns probabilities (predict_proba), not labels"
         )
-    if array.dtype.kind not in "fiub":
+    if array.dtype.kind not in "fiub" and array.size:
         raise ReplyError(f"the model returned {array.dtype} values, not real numbers")
     if array.ndim == 1:
         array = array[:, None]
