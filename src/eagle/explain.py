@@ -358,10 +358,11 @@ def _until(
             _refuse_unsure(planner.method, prepared[active[0]])
         fresh = {i: prepared[i].points[len(known.get(i, ())) :] for i in active}
         fresh = {i: points for i, points in fresh.items() if len(points)}  # a space has an end
+        before = model.calls
         replies = model.ask(list(fresh), list(fresh.values())) if fresh else []
         for i, reply in zip(fresh, replies, strict=True):
             known[i] = np.concatenate([known[i], reply]) if turn else reply
-            calls[i] = calls.get(i, 0) + 1
+            calls[i] = calls.get(i, 0) + model.calls - before
         for i in active:
             fitted = prepared[i].fitter.fit(aim(known[i]))
             assert fitted.posterior is not None
@@ -398,9 +399,10 @@ def _adaptive(planner: Planner, rows: Sequence[int], model: _Model, aim: Aim) ->
         asked = {i: points for i, points in asked.items() if len(points)}
         active = {i: active[i] for i in asked}
         if asked:
+            before = model.calls
             replies = model.ask(list(asked), list(asked.values()))
             for i, reply in zip(asked, replies, strict=True):
-                active[i].answered(reply)
+                active[i].answered(reply, model.calls - before)
     return [(walk.prepared(), walk.answers, walk.calls, "") for walk in walks.values()]
 
 
@@ -460,9 +462,9 @@ class _Walk:
                 return fresh
         return self.chosen[:0]
 
-    def answered(self, reply: Array) -> None:
+    def answered(self, reply: Array, calls: int) -> None:
         self.answers = np.concatenate([self.answers, reply]) if self.calls else reply
-        self.calls += 1
+        self.calls += calls
 
     def prepared(self) -> Prepared:
         points = self.chosen[self.first]

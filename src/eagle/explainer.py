@@ -533,6 +533,8 @@ def whole_number(value: Any, name: str, least: int) -> int:
 def fitted_on(model: Any, table: Frame) -> Frame:
     """The table in the form the model was fitted on: its columns, its order, its kind."""
     names = getattr(model, "feature_names_in_", None)
+    if isinstance(names, str) or not np.iterable(names):
+        names = None  # whatever this model means by it
     width = getattr(model, "n_features_in_", None)
     if names is not None:
         wanted = list(names)

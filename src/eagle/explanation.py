@@ -468,13 +468,20 @@ def answers_of(answers: Array, outputs: tuple[Any, ...], target: Target) -> Arra
     if isinstance(target, list | np.ndarray):
         raise InputError(f"a target is one output's name, or a tuple of two, not {told(target)}")
     for k, name in enumerate(outputs):
-        if type(name) is type(target) and name == target:
+        if type(name) is type(target) and _same(name, target):
             return answers[:, k]
     for k, name in enumerate(outputs):  # 1 and True, 1 and 1.0, numpy's own strings
-        if name == target:
+        if _same(name, target):
             return answers[:, k]
     named = ", ".join(told(o) for o in outputs[:20]) + (", …" if len(outputs) > 20 else "")
     raise InputError(f"the model has no output {told(target)}; it has {named}")
+
+
+def _same(name: Any, target: Any) -> bool:
+    try:
+        return bool(name == target)
+    except Exception:  # whatever another's object does when it is compared
+        return False
 
 
 SMALLEST: Final = 1e-150

@@ -12,6 +12,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from scipy import sparse
 
 import eagle
 from eagle import Background, Explainer, Images, Texts, methods
@@ -196,6 +197,23 @@ def test_what_another_package_was_answered_is_kept() -> None:
     with pytest.raises(eagle.ModelError) as caught:
         explainer.explain(DATA[0])
     assert caught.value.answers.shape == (40, 1)
+
+
+@pytest.mark.parametrize("until", [None, Width(1e-12)])
+def test_calls_in_parts_are_on_the_bill(until: Width | None) -> None:
+    """A bill counts calls, not rounds, also where a call has few rows."""
+    method = methods.BAYESLIME if until is None else methods.EAGLE_BALANCED
+    calls: list[int] = []
+
+    def model(X: Any) -> Any:
+        calls.append(len(X))
+        return first(X)
+
+    e = Explainer(model, DATA, method=method, budget=60, batch_rows=4).explain(
+        DATA[0], until=until, progress=False
+    )
+    assert max(calls) == 4
+    assert (e.bill.rows, e.bill.calls) == (sum(calls), len(calls))
 
 
 # -- memory ------------------------------------------------------------------------------------
@@ -474,6 +492,18 @@ REFUSED: dict[str, tuple[Make, str]] = {
         lambda: Explainer(first, scales=1.0, names=5).explain(DATA[0]),  # type: ignore[arg-type]
         "names are a list",
     ),
+    "levels without a name": (
+        lambda: Explainer(first, objects([Unspeakable(), 1], [Unspeakable(), 2])),
+        "neither numbers nor levels",
+    ),
+    "tables in a row": (
+        lambda: Explainer(first, DATA).explain([sparse.csr_array(DATA), 1, 2]),
+        "holds numbers in the background",
+    ),
+    "names of a sparse matrix": (
+        lambda: Explainer(first, sparse.csr_array(DATA), names=["a", "b"]),
+        "2 names do not fit 3 columns",
+    ),
     "names in lists": (
         lambda: Explainer(first, DATA, names=[[1], [2], [3]]),  # type: ignore[list-item]
         "names are a list",
@@ -578,6 +608,9 @@ ANSWERED: dict[str, Make] = {
     "a black picture": lambda: Explainer(brightness, Images(np.zeros((6, 8), dtype=int))).explain(
         np.zeros((6, 8), dtype=bool)
     ),
+    "a picture of the widest range": lambda: Explainer(
+        lambda X: brightness(X > 0), Images(LABELS, fill=0)
+    ).explain(np.where(PICTURE > 0.5, 1.7e308, -1.7e308)),
     "half a character in a text": lambda: Explainer(length, Texts()).explain("one \ud800two three"),
     "half a character in a name": lambda: Explainer(
         first, DATA, names=["a\ud800", "b", "c"]

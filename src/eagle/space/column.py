@@ -47,6 +47,8 @@ def is_missing(value: Any) -> bool:
     """None, NaN, NaT and pandas' NA: the ways in which a table says "nothing"."""
     if value is None:
         return True
+    if getattr(value, "ndim", 0):  # a table in a table is there, whatever it holds
+        return False
     try:
         return not bool(value == value)
     except ArithmeticError:  # a NaN of decimals that signals, as it says
@@ -112,10 +114,13 @@ def encode(objects: Objects, name: Hashable, levels: Sequence[Any] = ()) -> Code
     index = places(levels)
     try:
         found = {key(plain(v)): plain(v) for v in objects if not is_missing(v)}
-    except TypeError:
+        for level in found.values():
+            if not isinstance(level, str | int | float | bytes):
+                str(level)  # it will be shown
+    except Exception:  # whatever another's object does when it is compared or named
         raise InputError(
-            f"column {name!r} holds values that cannot be compared (lists, arrays or the like): "
-            "freeze it, and it is passed to the model as it is"
+            f"column {name!r} holds values that cannot be compared or named (lists, arrays or the "
+            "like): freeze it, and it is passed to the model as it is"
         ) from None
     fresh = ordered([level for k, level in found.items() if k not in index])
     index |= {key(level): len(index) + i for i, level in enumerate(fresh)}
