@@ -24,8 +24,14 @@ from scipy import sparse
 import eagle
 from catalogue import METHODS, QUICK
 from eagle import Images, Texts, methods
+from eagle.adapters import KernelShap
+from eagle.foreign import Foreign
 from eagle.space.mask import EvenSizes, Fair
 from eagle.until import Budget, Sign, Top, Width
+
+with warnings.catch_warnings():  # it warns when it is imported
+    warnings.simplefilter("ignore")
+    import shap  # noqa: F401
 
 ODD = "x\x1b[31m\n\u202e<b>\x00"
 NAN, INF = float("nan"), float("inf")
@@ -489,6 +495,7 @@ METHOD = [
     *(m for m in METHODS.values() if m.design != QUICK),
     methods.EAGLE_BALANCED, methods.EAGLE_BALANCED, methods.EAGLE_BALANCED, methods.EAGLE,
     methods.LIME, methods.LIME,
+    Foreign("Kernel SHAP", KernelShap(2)),
 ]  # fmt: skip
 
 
@@ -529,7 +536,7 @@ def options(r: Chance, data: Any) -> dict[str, Any]:
 # -- pictures and texts ------------------------------------------------------------------------
 
 
-def picture(r: Chance) -> Any:
+def picture(r: Chance, _: Any = None) -> Any:
     high, wide = r.choice([1, 2, 4, 6]), r.choice([1, 3, 6])
     if r.random() < max(r.tame, 0.5):
         high, wide = 4, 6
@@ -555,6 +562,10 @@ def picture(r: Chance) -> Any:
     if kind == 6:
         return made.astype(r.choice(["g", "complex", "object", "str"]))
     return made
+
+
+def pictures(r: Chance, _: Any = None) -> Any:
+    return [picture(r) for _ in range(r.randrange(3))]
 
 
 def images(r: Chance) -> dict[str, Any]:
@@ -588,13 +599,17 @@ WORDS = [
 ]
 
 
-def text(r: Chance) -> Any:
+def text(r: Chance, _: Any = None) -> Any:
     if r.random() < 0.1 * (1 - r.tame):
         return r.choice(JUNK)
     least = 2 if r.random() < r.tame else 0
     return r.choice([" ", " ", ". ", "\n"]).join(
         r.choice(WORDS) for _ in range(r.randrange(least, 9))
     )
+
+
+def passages(r: Chance, _: Any = None) -> Any:
+    return [text(r) for _ in range(r.randrange(4))]
 
 
 def texts(r: Chance) -> dict[str, Any]:
@@ -610,6 +625,9 @@ def texts(r: Chance) -> dict[str, Any]:
 
 
 # -- cases -------------------------------------------------------------------------------------
+
+Make = Callable[[Chance, Any], Any]
+"""Makes something to explain that goes with the data."""
 
 TARGETS: list[Any] = [0, 1, "p", "prediction", ("p", "q"), (0, 1), (0, 0), ("p",), 1.0, "nowhere"]
 
@@ -646,32 +664,28 @@ def case(number: int) -> Case:
     model = Model(r.choice(MANNERS[:18] if r.random() < r.tame else MANNERS), r)
     clothed = r.random() < 0.15 * (1 - r.tame)
     asked: Any = Estimator(model, r) if clothed else often(r, model, chance=0.98)
-    kind = r.random()
+    kind, data = r.random(), None
     made: dict[str, Any] = {}
-    data: Any
+    one: Make = row
+    several: Make = rows
     if kind < 0.74:
         data = None if r.random() < 0.05 else table(r)
-        one, several = (lambda: row(r, data)), (lambda: rows(r, data))
     elif kind < 0.87:
-        made = images(r)
-        one = lambda: picture(r)  # noqa: E731
-        several = lambda: [picture(r) for _ in range(r.randrange(3))]  # noqa: E731
+        made, one, several = images(r), picture, pictures
     else:
-        made = texts(r)
-        one = lambda: text(r)  # noqa: E731
-        several = lambda: [text(r) for _ in range(r.randrange(4))]  # noqa: E731
-    build = (lambda: data) if not made else lambda: (Images if "fill" in made else Texts)(**made)
+        made, one, several = texts(r), text, passages
     given = options(r, Images() if made else data)
     what = r.choice(["explain"] * 6 + ["many", "many", "plan", "until", "about", "compare"])
     if what == "plan" and model.manner in ("raises", "late"):
         what = "explain"  # who asks the model hears it first
-    x = several() if what == "many" else one()
+    x = several(r, data) if what == "many" else one(r, data)
     target = often(r, None, *TARGETS)
     other = r.choice([*TARGETS, r.choice(JUNK)])
     rule = often(r, r.choice(RULES))
 
     def run() -> Any:
-        explainer = eagle.Explainer(asked, build(), **given)
+        how: Any = Images(**made) if "fill" in made else Texts(**made) if made else data
+        explainer = eagle.Explainer(asked, how, **given)
         explainer.describe()
         repr(explainer)
         if what == "many":

@@ -46,7 +46,7 @@ class KernelShap:
         shap = _shap("Kernel SHAP")
 
         def run(model: Model) -> Told:
-            with seeded(question.seed):
+            with seeded(question.seed), hushed("shap"):
                 explainer = shap.KernelExplainer(model, rows)
                 scores = explainer.shap_values(
                     question.x[None], nsamples=coalitions, l1_reg=False, silent=True
@@ -80,7 +80,7 @@ class PermutationShap:
         masker = shap.maskers.Independent(rows, max_samples=len(rows))
 
         def run(model: Model) -> Told:
-            with seeded(question.seed):
+            with seeded(question.seed), hushed("shap"):
                 explainer = shap.PermutationExplainer(model, masker, seed=question.seed)
                 found = explainer(question.x[None], max_evals=evaluations, silent=True)
             base = float(np.ravel(found.base_values)[0])
@@ -278,13 +278,23 @@ def seeded(seed: int) -> Iterator[None]:
 
 
 @contextmanager
+def hushed(*packages: str) -> Iterator[None]:
+    """Without the warnings of packages; the model's own are kept."""
+    with warnings.catch_warnings():
+        for package in packages:
+            warnings.filterwarnings("ignore", module=package)
+        yield
+
+
+@contextmanager
 def quiet() -> Iterator[None]:
     """Without the warnings and the log of Calibrated Explanations; the model's own are kept."""
     log = logging.getLogger("calibrated_explanations")
     before = log.level
-    with warnings.catch_warnings(), np.errstate():
-        for package in ("calibrated_explanations", "crepes", "venn_abers", r"eagle\.adapters"):
-            warnings.filterwarnings("ignore", module=package)
+    with (
+        hushed("calibrated_explanations", "crepes", "venn_abers", r"eagle\.adapters"),
+        np.errstate(),
+    ):
         log.setLevel(logging.CRITICAL + 1)
         try:
             yield

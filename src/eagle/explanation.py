@@ -547,7 +547,8 @@ def null(value: float) -> float | None:
 
 def _compact(features: Array) -> NDArray[Any]:
     """Indicators as single bytes."""
-    small = features.astype(np.uint8)
+    with np.errstate(invalid="ignore"):  # what is no byte is seen below
+        small = features.astype(np.uint8)
     return small if np.array_equal(small, features) else features
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
@@ -16,7 +17,9 @@ from scipy import sparse
 
 import eagle
 from eagle import Background, Explainer, Images, Texts, methods
+from eagle.adapters import KernelShap
 from eagle.design import room
+from eagle.foreign import Foreign
 from eagle.plan import Plan
 from eagle.space.mask import EvenSizes
 from eagle.surrogate.information import Prior
@@ -197,6 +200,22 @@ def test_what_another_package_was_answered_is_kept() -> None:
     with pytest.raises(eagle.ModelError) as caught:
         explainer.explain(DATA[0])
     assert caught.value.answers.shape == (40, 1)
+
+
+def test_warnings_of_another_package_stay_there() -> None:
+    twins = np.stack([DATA[:, 0], DATA[:, 0], DATA[:, 1]], axis=1)[:3]  # a singular equation
+    few = Foreign("Kernel SHAP", KernelShap(2))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        e = Explainer(first, twins, method=few, budget=7).explain(twins[0])
+    assert np.isfinite(e.scores).all()
+
+    def warned(X: Any) -> Any:
+        warnings.warn("the model's own", UserWarning, stacklevel=1)
+        return first(X)
+
+    with pytest.warns(UserWarning, match="the model's own"):
+        Explainer(warned, twins, method=few, budget=7).explain(twins[0])
 
 
 @pytest.mark.parametrize("until", [None, Width(1e-12)])
