@@ -423,7 +423,9 @@ def compare(arguments: Namespace) -> int:
 
 def so_far(made: Sequence[Explanation], arguments: Namespace) -> Comparison | None:
     """The comparison of what was made before it was stopped, run by run."""
-    truth = made[0] if made and arguments.converged is not None else None
+    if not made:
+        return None
+    truth = None if arguments.converged is None else made[0]
     runs = made if truth is None else made[1:]
     each = [runs[i : i + arguments.runs] for i in range(0, len(runs), arguments.runs)]
     methods = tuple(Compared(tuple(some), arguments.top, truth) for some in each)
