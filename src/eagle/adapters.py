@@ -251,6 +251,7 @@ def in_one_call(run: Callable[[Model], Told], question: Question) -> Told:
 
     run(rehearsed)
     question.answers(np.concatenate(wanted))
+    question.model(question.x[None])  # what cannot be explained is refused before it is told
     return run(question.model)
 
 

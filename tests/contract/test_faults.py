@@ -627,6 +627,9 @@ ANSWERED: dict[str, Make] = {
     "a black picture": lambda: Explainer(brightness, Images(np.zeros((6, 8), dtype=int))).explain(
         np.zeros((6, 8), dtype=bool)
     ),
+    "a picture of one huge shade": lambda: Explainer(brightness, Images(LABELS, fill=0)).explain(
+        np.full((6, 8), 3.4e38)
+    ),
     "a picture of the widest range": lambda: Explainer(
         lambda X: brightness(X > 0), Images(LABELS, fill=0)
     ).explain(np.where(PICTURE > 0.5, 1.7e308, -1.7e308)),

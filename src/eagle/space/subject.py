@@ -46,7 +46,7 @@ def _range(picture: NDArray[Any], small: NDArray[np.float64]) -> tuple[float, fl
         return 0.0, 1.0
     if picture.dtype == np.uint8:
         return 0.0, 255.0
-    return low, high if high > low else low + 1.0
+    return low, high if high > low else low + max(abs(low), 1.0)
 
 
 @final
