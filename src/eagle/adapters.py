@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eagle import packages
+from eagle.design import room
 from eagle.explanation import answers_of
 from eagle.foreign import Question, Told
 from eagle.surrogate.posterior import Bounds
@@ -41,10 +42,12 @@ class KernelShap:
         coalitions = (question.left - len(rows) - 1) // len(rows)
         if coalitions < 2:
             raise _too_small("Kernel SHAP", 3 * len(rows) + 1, question)
+        every = 2 ** len(question.x)  # the package draws no more than there are
+        room.refuse_plan(min(coalitions, every) * len(rows), len(question.x), None)
         shap = packages.shap("Kernel SHAP")
 
         def run(model: Model) -> Told:
-            with seeded(question.seed):
+            with seeded(question.seed), hushed("shap"):
                 explainer = shap.KernelExplainer(model, rows)
                 scores = explainer.shap_values(
                     question.x[None], nsamples=coalitions, l1_reg=False, silent=True
@@ -73,11 +76,12 @@ class PermutationShap:
         evaluations = (question.left - len(rows) - 1) // len(rows)
         if evaluations < walk:
             raise _too_small("Permutation SHAP", (walk + 1) * len(rows) + 1, question)
+        room.refuse_plan(evaluations * len(rows), d, None)
         shap = packages.shap("Permutation SHAP")
         masker = shap.maskers.Independent(rows, max_samples=len(rows))
 
         def run(model: Model) -> Told:
-            with seeded(question.seed):
+            with seeded(question.seed), hushed("shap"):
                 explainer = shap.PermutationExplainer(model, masker, seed=question.seed)
                 found = explainer(question.x[None], max_evals=evaluations, silent=True)
             base = float(np.ravel(found.base_values)[0])
@@ -248,6 +252,7 @@ def in_one_call(run: Callable[[Model], Told], question: Question) -> Told:
 
     run(rehearsed)
     question.answers(np.concatenate(wanted))
+    question.model(question.x[None])  # what cannot be explained is refused before it is told
     return run(question.model)
 
 
@@ -275,13 +280,23 @@ def seeded(seed: int) -> Iterator[None]:
 
 
 @contextmanager
+def hushed(*packages: str) -> Iterator[None]:
+    """Without the warnings of packages; the model's own are kept."""
+    with warnings.catch_warnings():
+        for package in packages:
+            warnings.filterwarnings("ignore", module=package)
+        yield
+
+
+@contextmanager
 def quiet() -> Iterator[None]:
     """Without the warnings and the log of Calibrated Explanations; the model's own are kept."""
     log = logging.getLogger("calibrated_explanations")
     before = log.level
-    with warnings.catch_warnings(), np.errstate():
-        for package in ("calibrated_explanations", "crepes", "venn_abers", r"eagle\.adapters"):
-            warnings.filterwarnings("ignore", module=package)
+    with (
+        hushed("calibrated_explanations", "crepes", "venn_abers", r"eagle\.adapters"),
+        np.errstate(),
+    ):
         log.setLevel(logging.CRITICAL + 1)
         try:
             yield

@@ -6,9 +6,11 @@ import argparse
 import json
 import os
 import platform
+import signal
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from importlib import import_module, metadata
 from importlib.util import find_spec
@@ -19,10 +21,12 @@ import numpy as np
 
 import eagle
 from eagle import Explainer, Explanation, Method, Plan, demos, methods
+from eagle.comparison import Compared, Comparison
+from eagle.explanation import writable
 from eagle.foreign import Foreign
 from eagle.models import onnx
 from eagle.progress import Progress
-from eagle.types import EagleError, InputError, MissingExtraError
+from eagle.types import EagleError, InputError, MissingExtraError, clean, message_of
 
 METHODS: Final[dict[str, Method | Foreign]] = {
     name.lower().replace("_", "-"): value
@@ -39,24 +43,59 @@ OPTIONAL: Final = {
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command; what cannot be done is said in one sentence, and is exit code 2."""
+    """Run the command; what cannot be done is said in one sentence, and is exit code 2.
+
+    Ctrl-C and SIGTERM end it early, with what is finished: exit codes 130 and 143.
+    """
     if hasattr(sys.stdout, "reconfigure"):  # a console without «≤» shows «?», and goes on
         sys.stdout.reconfigure(errors="replace")
     arguments = parser().parse_args(argv)
     try:
-        code: int = arguments.run(arguments)
+        with terminable():
+            code: int = arguments.run(arguments)
         sys.stdout.flush()
         return code
     except BrokenPipeError:  # the reader has seen enough, as `head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
-    except KeyboardInterrupt:
-        return 130
+    except (KeyboardInterrupt, Terminated) as stop:
+        done = getattr(stop, "__notes__", ["nothing was finished yet"])
+        print(f"eagle: stopped: {done[0]}", file=sys.stderr)
+        return 130 if isinstance(stop, KeyboardInterrupt) else 143
+    except MemoryError:
+        print("eagle: there is not enough memory for this: give fewer rows", file=sys.stderr)
+        return 2
     except (EagleError, OSError) as error:
         file = getattr(error, "filename", None)
         sentence = f"{error.strerror}: {file}" if isinstance(error, OSError) and file else error
-        print(f"eagle: {' '.join(str(sentence).split())}", file=sys.stderr)
+        print(f"eagle: {' '.join(clean(str(sentence)).split())}", file=sys.stderr)
         return 2
+
+
+class Terminated(BaseException):
+    """SIGTERM: the process is asked to end."""
+
+
+@contextmanager
+def terminable() -> Iterator[None]:
+    """SIGTERM as an exception, so that what is finished can be given; afterwards as before."""
+    owner = os.getpid()
+
+    def end(number: int, _: Any) -> None:
+        if os.getpid() == owner:
+            raise Terminated
+        signal.signal(number, signal.SIG_DFL)  # a child has this from its parent, not for itself
+        os.kill(os.getpid(), number)
+
+    try:
+        before = signal.signal(signal.SIGTERM, end)
+    except ValueError:  # only the main thread may
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL if before is None else before)
 
 
 # -- files -------------------------------------------------------------------------------------
@@ -99,8 +138,10 @@ def read_table(path: Path) -> Any:
             return pd.read_csv(path, low_memory=False, **exact)
         package("pyarrow", f"reading {path}")
         return pd.read_parquet(path)
-    except (ValueError, OSError, EOFError) as error:
-        raise InputError(f"{path} could not be read as {kind}: {error}") from None
+    except EagleError:
+        raise
+    except Exception as error:  # pandas, pyarrow and unpackers raise whatever they like
+        raise InputError(f"{path} could not be read as {kind}: {message_of(error)}") from None
 
 
 def write_table(table: Any, path: Path) -> None:
@@ -133,7 +174,24 @@ def read_model(path: Path, trust: bool) -> Any:
             f"loading {path} needs the package {missing!r}, which is not installed here"
         ) from None
     except Exception as error:  # code from the file: anything may come
-        raise InputError(f"{path} could not be loaded: {type(error).__name__}: {error}") from None
+        raise InputError(
+            f"{path} could not be loaded: {type(error).__name__}: {message_of(error)}"
+        ) from None
+
+
+def spare(inputs: Iterable[Path | None], *written: Path | None) -> None:
+    """No file that is read is written, by whatever name or link."""
+    for out in written:
+        for given in inputs:
+            if out is not None and given is not None and same(out, given):
+                raise InputError(f"writing {out} would overwrite {given}: name another file")
+
+
+def same(one: Path, other: Path) -> bool:
+    try:
+        return os.path.samefile(one, other)
+    except OSError:  # one of them is not there
+        return False
 
 
 def columns(table: Any, asked: Sequence[str], option: str) -> list[Any]:
@@ -201,22 +259,29 @@ def give(found: dict[int, Explanation], form: str, many: bool, arguments: Namesp
         plain = [e.to_dict() for e in found.values()]
         narrow = out is None and "utf" not in (sys.stdout.encoding or "").lower()
         value = plain if many else plain[0]
-        say(json.dumps(value, indent=1, ensure_ascii=narrow, allow_nan=False), out)
+        text = json.dumps(value, indent=1, ensure_ascii=narrow, allow_nan=False)
+        if writable(text) != text:  # half a character, which only an escape can hold
+            text = json.dumps(value, indent=1, allow_nan=False)
+        say(text, out)
     elif out is None and sys.stdout.isatty() and find_spec("rich"):
         console = import_module("rich.console").Console(highlight=False)
         for row, e in found.items():
             console.print(*([f"Row {row}", e, ""] if many else [e]), sep="\n")
     else:
         say("\n\n".join(f"Row {row}\n{e}" if many else str(e) for row, e in found.items()), out)
-    if out is not None and not arguments.quiet:
-        print(f"wrote {out.absolute()}", file=sys.stderr)
+    wrote(arguments)
+
+
+def wrote(arguments: Namespace) -> None:
+    if arguments.out is not None and not arguments.quiet:
+        print(clean(f"wrote {arguments.out.absolute()}"), file=sys.stderr)
 
 
 def say(text: str, out: Path | None) -> None:
     if out is None:
         print(text)
     else:
-        out.write_text(text + "\n", encoding="utf-8")
+        out.write_text(writable(text) + "\n", encoding="utf-8")
 
 
 def tidy(found: dict[int, Explanation]) -> Any:
@@ -225,7 +290,8 @@ def tidy(found: dict[int, Explanation]) -> Any:
     frames = []
     for row, e in found.items():
         frame = e.to_frame()
-        frame["value"] = pd.array([None if v is None else str(v) for v in e.values], dtype="string")
+        values = [None if v is None else writable(str(v)) for v in e.values]
+        frame["value"] = pd.array(values, dtype="string")
         frame.insert(0, "row", row)
         frames.append(frame)
     return pd.concat(frames, ignore_index=True)
@@ -280,11 +346,15 @@ def read_data(arguments: Namespace) -> Any:
 def explain(arguments: Namespace) -> int:
     many = arguments.row is None
     form = format_of(arguments, many)
+    inputs = (arguments.model, arguments.data, arguments.rows)
+    spare(inputs, arguments.out)
     model = read_model(arguments.model, arguments.trust)
     data = read_data(arguments)
     rows = data if arguments.rows is None else read_table(arguments.rows)
     rows = rows if many else one_row(rows, arguments.row)
-    numbers = range(len(rows)) if many else [arguments.row]
+    numbers = list(range(len(rows))) if many else [arguments.row]
+    if many and form == "png":
+        spare(inputs, *(arguments.out / f"row-{row}.png" for row in numbers))
     progress = Progress("explained", len(rows), silent=arguments.quiet)
     found: dict[int, Explanation] = {}
     try:
@@ -292,6 +362,12 @@ def explain(arguments: Namespace) -> int:
         for row, explanation in zip(numbers, each, strict=True):
             found[row] = about(explanation, arguments.target, arguments.against)
             progress.at(len(found))
+    except BaseException as error:
+        kept = zip(getattr(error, "places", ()), getattr(error, "finished", ()), strict=True)
+        for place, explanation in kept:  # those that were not handed out yet
+            found[numbers[place]] = about(explanation, arguments.target, arguments.against)
+        error.add_note(f"{len(found)} of {len(numbers)} rows were explained")
+        raise
     finally:  # also when the model fails on the way: what was paid for is given
         progress.close()
         if found:
@@ -304,13 +380,18 @@ def plan(arguments: Namespace) -> int:
     kind_of(out)
     stem = Path(out.name.removesuffix(".gz")).stem
     path: Path = arguments.plan or out.with_name(f"{stem}.plan.json")
+    spare([arguments.data], out, path)
+    if out.resolve() == path.resolve() or same(out, path):
+        raise InputError(f"the rows and the plan need two files, and {path} is one")
     data = read_data(arguments)
     made = explainer(None, data, arguments).plan(one_row(data, arguments.row))
     write_table(made.inputs, out)
     made.save(path)
     if not arguments.quiet:
-        print(f"{made.rows} rows to answer: {out}")
-        print(f"Answer them in a table, one column an output, then: eagle fit {path} ANSWERS")
+        print(clean(f"{made.rows} rows to answer: {out}"))
+        print(
+            clean(f"Answer them in a table, one column an output, then: eagle fit {path} ANSWERS")
+        )
     return 0
 
 
@@ -318,19 +399,44 @@ def compare(arguments: Namespace) -> int:
     form = format_of(arguments)
     if form == "json":
         raise InputError("a comparison is given as a table, parquet or png")
+    spare([arguments.model, arguments.data], arguments.out)
     model = read_model(arguments.model, arguments.trust)
     data = read_data(arguments)
     x = one_row(data, arguments.row)
     arguments.method = "eagle"
-    found = eagle.compare(
-        [METHODS[name] for name in arguments.methods], explainer(model, data, arguments), x,
-        arguments.runs, k=arguments.top, equal=not arguments.own_budgets,
-        converged=arguments.converged, progress=not arguments.quiet,
-    )  # fmt: skip
+    try:
+        found = eagle.compare(
+            [METHODS[name] for name in arguments.methods], explainer(model, data, arguments), x,
+            arguments.runs, k=arguments.top, equal=not arguments.own_budgets,
+            converged=arguments.converged, progress=not arguments.quiet,
+        )  # fmt: skip
+    except BaseException as error:  # what was paid for is given
+        made = getattr(error, "finished", [])
+        total = arguments.runs * len(arguments.methods) + (arguments.converged is not None)
+        error.add_note(f"{len(made)} of {total} explanations were made")
+        if partly := so_far(made, arguments):
+            give_comparison(partly, form, arguments)
+        raise
+    give_comparison(found, form, arguments)
+    return 0
+
+
+def so_far(made: Sequence[Explanation], arguments: Namespace) -> Comparison | None:
+    """The comparison of what was made before it was stopped, run by run."""
+    if not made:
+        return None
+    truth = None if arguments.converged is None else made[0]
+    runs = made if truth is None else made[1:]
+    each = [runs[i : i + arguments.runs] for i in range(0, len(runs), arguments.runs)]
+    methods = tuple(Compared(tuple(some), arguments.top, truth) for some in each)
+    return Comparison(methods, arguments.top, truth) if methods else None
+
+
+def give_comparison(found: Comparison, form: str, arguments: Namespace) -> None:
     out: Path | None = arguments.out
     if form == "parquet":
         table = found.to_frame()
-        table["value"] = table["value"].map(str)
+        table["value"] = table["value"].map(lambda value: writable(str(value)))
         table.to_parquet(out, index=False)
     elif form == "png":
         from matplotlib import pyplot as plt
@@ -342,13 +448,12 @@ def compare(arguments: Namespace) -> int:
         plt.close(figure)
     else:
         say(str(found), out)
-    if out is not None and not arguments.quiet:
-        print(f"wrote {out.absolute()}", file=sys.stderr)
-    return 0
+    wrote(arguments)
 
 
 def fit(arguments: Namespace) -> int:
     form = format_of(arguments)
+    spare([arguments.plan, arguments.answers], arguments.out)
     made = Plan.load(there(arguments.plan))
     answers = read_table(arguments.answers)
     if len(answers) != made.rows:

@@ -11,7 +11,7 @@ import numpy as np
 
 from eagle import methods as every
 from eagle.explain import Method
-from eagle.explainer import Explainer, whole_number
+from eagle.explainer import Explainer, keep, whole_number
 from eagle.explanation import LEVEL, Explanation, Target
 from eagle.foreign import Foreign
 from eagle.metrics.entropy import sign_entropy
@@ -203,7 +203,8 @@ class Comparison:
                        f"{self.converged.bill.rows} rows.")  # fmt: skip
         unsigned = [m.method for m in self.methods if not m.first.signed]
         if unsigned:
-            out.append(f"Without sign, only how much a feature matters: {', '.join(unsigned)}.")
+            listed = short(", ".join(unsigned), 200)
+            out.append(f"Without sign, only how much a feature matters: {listed}.")
         out.append("Scores of the first run, ± half the 95% interval where there is one; units "
                    "differ between methods.")  # fmt: skip
         return out
@@ -213,7 +214,7 @@ class Comparison:
         head += [] if self.converged is None else ["agreement"]
         rows = [head]
         for m in self.methods:
-            row = [m.method, f"{m.rows:.0f}", f"{m.calls:.0f}", f"{m.seconds:.3f}"]
+            row = [short(m.method, 60), f"{m.rows:.0f}", f"{m.calls:.0f}", f"{m.seconds:.3f}"]
             row += ["" if np.isnan(m.stability) else f"{m.stability:.2f}", f"{self.chance:.2f}"]
             rows.append(row + ([] if self.converged is None else [f"{m.agreement:.2f}"]))
         return rows
@@ -245,7 +246,8 @@ def compare(
     Each may ask as many rows as the explainer would, but one that is made for fewer, as UnRAvEL,
     only those; with `equal=False`, as many as the method's own budget. `converged` adds how far
     each agrees with LIME's explanation from so many further rows. A method that cannot work there
-    is refused before anything is asked.
+    is refused before anything is asked. Whatever ends it early carries the explanations made so
+    far, the converged one first, as `finished`.
     """
     found = [methods] if isinstance(methods, Method | Foreign) else list(methods)
     if not found:
@@ -256,30 +258,25 @@ def compare(
     reference = None if rows is None else explainer.using(every.LIME, budget=rows)
     for one in (*[several[0] for several in ready], *([reference] if reference else [])):
         one.check(x, target)
-    line = Progress("explained", runs * len(found) + (reference is not None), silent=not progress)
+    every_one = [
+        *([reference] if reference else []),
+        *(one for several in ready for one in several),
+    ]
+    line = Progress("explained", len(every_one), silent=not progress)
+    made: list[Explanation] = []
     try:
-        target, truth = _truth(reference, x, target, line)
-        done = []
-        for several in ready:
-            explanations = []
-            for one in several:
-                explanations.append(one.explain(x, target))
-                target = explanations[-1].target  # what the first one explains, all explain
-                line.step()
-            done.append(Compared(tuple(explanations), k, truth))
+        for one in every_one:
+            made.append(one.explain(x, target))
+            target = made[-1].target  # what the first one explains, all explain
+            line.step()
+    except BaseException as error:
+        keep(error, dict(enumerate(made)))
+        raise
     finally:
         line.close()
-    return Comparison(tuple(done), k, truth)
-
-
-def _truth(
-    reference: Explainer | None, x: Any, target: Target, line: Progress
-) -> tuple[Target, Explanation | None]:
-    if reference is None:
-        return target, None
-    truth = reference.explain(x, target)
-    line.step()
-    return truth.target, truth
+    truth = made.pop(0) if reference else None
+    each = [tuple(made[i : i + runs]) for i in range(0, len(made), runs)]
+    return Comparison(tuple(Compared(some, k, truth) for some in each), k, truth)
 
 
 def _runs(

@@ -12,6 +12,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from eagle.design import room
 from eagle.surrogate.fit import Fitter, Surrogate
 from eagle.types import (
     Adaptive,
@@ -157,6 +158,7 @@ class Planner:
             else:
                 found[law] = known
         for alike in _by_size(fresh.values()):
+            self.refuse_large(alike[0])
             for space, points in zip(alike, self._plans(alike), strict=True):
                 found[space.law] = self._prepared(space, points)
                 MEMORY.put(self._key(space), found[space.law])
@@ -178,11 +180,20 @@ class Planner:
         most = self.budget if d >= 63 else min(self.budget, 2**d)
         while len(first := space.distinct(points)[0]) < most and n < LONGEST * self.budget:
             n *= 2
+            replace(self, budget=n).refuse_large(space)
             plan = self._design.plan([space], self.method.kernel_in(space), n, self.generator())
             points = plan[0]
         if len(first) < most:
             return points
         return points[: max(self.budget, int(first[most - 1]) + 1)]
+
+    def refuse_large(self, space: Space) -> tuple[int, int]:
+        """How many rows and features a plan may have; one without room is refused, unmade."""
+        at_most: Callable[[Space], int] | None = getattr(self.method.design, "at_most", None)
+        rows = self.budget if at_most is None else min(self.budget, at_most(space))
+        d = space.features(space.origin[None]).shape[1]
+        room.refuse_plan(rows, d, self.method.surrogate)
+        return rows, d
 
     def generator(self) -> np.random.Generator:
         """The one source of chance, fresh for each plan and each instance."""
@@ -258,6 +269,7 @@ def ask(
     asked in growing parts until the rule is met; `watch` is told of every look.
     """
     size = max(1, batch_rows // max(planner.budget, 1))
+    _refuse_large(planner, instances, batch_rows, until)
     for start in range(0, len(instances), size):
         rows = range(start, min(start + size, len(instances)))
         began = time.perf_counter()
@@ -271,6 +283,20 @@ def ask(
         for i, (prepared, answers, calls, why) in zip(rows, found, strict=True):
             share = len(rows)
             yield Asked(i, prepared, answers, calls, model.seconds / share, own / share, why)
+
+
+def _refuse_large(
+    planner: Planner, instances: Instances, batch_rows: int, until: Rule | None
+) -> None:
+    """What this machine has no memory for is refused before anything is planned or asked."""
+    longest = planner.budget if until is None else int(min(planner.budget, until.most))
+    planner, first = replace(planner, budget=longest), instances.space(0)
+    rows, d = planner.refuse_large(first)
+    if not first.masks:
+        room.refuse_call(min(batch_rows, rows * len(instances)), d)
+        return
+    for alike in _by_size(instances.space(i) for i in range(len(instances))):
+        planner.refuse_large(alike[0])  # texts differ in how many parts they have
 
 
 @final
@@ -332,10 +358,11 @@ def _until(
             _refuse_unsure(planner.method, prepared[active[0]])
         fresh = {i: prepared[i].points[len(known.get(i, ())) :] for i in active}
         fresh = {i: points for i, points in fresh.items() if len(points)}  # a space has an end
+        before = model.calls
         replies = model.ask(list(fresh), list(fresh.values())) if fresh else []
         for i, reply in zip(fresh, replies, strict=True):
             known[i] = np.concatenate([known[i], reply]) if turn else reply
-            calls[i] = calls.get(i, 0) + 1
+            calls[i] = calls.get(i, 0) + model.calls - before
         for i in active:
             fitted = prepared[i].fitter.fit(aim(known[i]))
             assert fitted.posterior is not None
@@ -372,9 +399,10 @@ def _adaptive(planner: Planner, rows: Sequence[int], model: _Model, aim: Aim) ->
         asked = {i: points for i, points in asked.items() if len(points)}
         active = {i: active[i] for i in asked}
         if asked:
+            before = model.calls
             replies = model.ask(list(asked), list(asked.values()))
             for i, reply in zip(asked, replies, strict=True):
-                active[i].answered(reply)
+                active[i].answered(reply, model.calls - before)
     return [(walk.prepared(), walk.answers, walk.calls, "") for walk in walks.values()]
 
 
@@ -434,9 +462,9 @@ class _Walk:
                 return fresh
         return self.chosen[:0]
 
-    def answered(self, reply: Array) -> None:
+    def answered(self, reply: Array, calls: int) -> None:
         self.answers = np.concatenate([self.answers, reply]) if self.calls else reply
-        self.calls += 1
+        self.calls += calls
 
     def prepared(self) -> Prepared:
         points = self.chosen[self.first]

@@ -4,18 +4,28 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any, Final, Literal, TypeAlias, final
+from typing import Any, Final, Literal, TypeAlias, final, get_args
 
 import numpy as np
 
 from eagle import foreign, methods
 from eagle.explain import Method, Planner, Prepared, Watch, ask
-from eagle.explanation import Bill, Explanation, Target, aimed_at, answers_of, refuse_pair
+from eagle.explanation import (
+    Bill,
+    Explanation,
+    Target,
+    aimed_at,
+    answers_of,
+    refuse_pair,
+    too_small,
+)
 from eagle.foreign import Foreign, Question
-from eagle.models.box import Task, box
+from eagle.models.box import Steady, Task, box
 from eagle.plan import Plan
 from eagle.progress import Progress, Watching
+from eagle.render import short
 from eagle.space.arrays import ArrayFrame
 from eagle.space.background import Background
 from eagle.space.dataframes import PandasFrame
@@ -25,7 +35,7 @@ from eagle.space.neighbours import Neighbours, Rows
 from eagle.space.read import frame
 from eagle.space.tabular import Table
 from eagle.space.text import Texts
-from eagle.types import AnswerError, Array, InputError, Instances, Need
+from eagle.types import Array, InputError, Instances, Need, told
 from eagle.until import Rule
 
 View: TypeAlias = Literal["binned", "continuous"]
@@ -77,8 +87,8 @@ class Explainer:
         scales: Scales | None = None,
         batch_rows: int = 25_000,
     ) -> None:
-        if view not in (None, "binned", "continuous"):
-            raise InputError(f"a view is 'binned' or 'continuous', not {view!r}")
+        if view is not None and not (isinstance(view, str) and view in get_args(View)):
+            raise InputError(f"a view is 'binned' or 'continuous', not {told(view)}")
         self._box = box(model, task, outputs)
         self._model = model
         self._seen: tuple[str, tuple[Any, ...]] | None = None
@@ -87,14 +97,14 @@ class Explainer:
         self._rows: Rows | None = None
         self._parts: Images | Texts | None = None
         if isinstance(data, Images | Texts):
-            if view or names is not None or categories or freeze or bounds or scales is not None:
+            if view or _given(names, categories, freeze, bounds, scales):
                 raise InputError("views, names, categories, bounds and the like are for tables")
             shifted = isinstance(data, Images) and data.shift is not None
             self._parts, view = data, "continuous" if shifted else "binned"
             thing = "picture" if isinstance(data, Images) else "text"
             self._box = replace(self._box, asked=thing)
         elif isinstance(data, Background):
-            if names is not None or categories or freeze or bounds or scales is not None:
+            if _given(names, categories, freeze, bounds, scales):
                 raise InputError(
                     "a Background has its names, categories, frozen columns, bounds and scales "
                     "already: give them where it is made"
@@ -110,7 +120,7 @@ class Explainer:
             )  # fmt: skip
             self._rows = Rows(table, self.background)
         elif scales is not None:
-            if view == "binned" or categories:
+            if view == "binned" or _given(categories):
                 raise InputError("without data there are no bins and no levels, only scales")
             view = "continuous"
             self._around = {"scales": scales, "names": names, "freeze": freeze, "bounds": bounds}
@@ -130,7 +140,7 @@ class Explainer:
     def _take(self, method: Method | Foreign, budget: int | None, seed: int) -> None:
         """Explain by this method from now on. One that cannot work here is refused."""
         if not isinstance(method, Method | Foreign):
-            raise InputError(f"a method is a value such as eagle.methods.EAGLE, not {method!r}")
+            raise InputError(f"a method is a value such as eagle.methods.EAGLE, not {told(method)}")
         self.method = method
         self.seed = whole_number(seed, "random_state", 0)
         self._refuse()
@@ -220,7 +230,11 @@ class Explainer:
     def explain_each(
         self, X: Any, target: Target = None, *, until: Rule | None = None
     ) -> Iterator[Explanation]:
-        """Explain many rows from shared model calls, each as soon as its answers are there."""
+        """Explain many rows from shared model calls, each as soon as its answers are there.
+
+        Whatever ends this early, Ctrl-C too, carries what is explained but was not yet handed out,
+        since a row before it was still to come: `finished`, and their numbers in `places`.
+        """
         self._refuse_rule(until)
         return self._each(self._groups(X), target, until)
 
@@ -229,23 +243,24 @@ class Explainer:
     ) -> list[Explanation]:
         """Explain many rows from shared model calls; with a rule, each until it is met.
 
-        If the model fails on the way, the error's `finished` holds all that is done.
+        If the model fails on the way, or Ctrl-C or anything else ends it, the exception's
+        `finished` holds all that is done, in order, and `places` the numbers of these rows.
         """
         self._refuse_rule(until)
         groups = self._groups(X)
-        done: list[Explanation] = []
+        done: dict[int, Explanation] = {}
         total = sum(len(group.table) for group in groups)
         line = Progress("explained", total, silent=not progress)
         try:
-            for explanation in self._each(groups, target, until):
-                done.append(explanation)
+            for i, explanation in self._made(groups, target, until):
+                done[i] = explanation
                 line.at(len(done))
-        except AnswerError as error:
-            error.finished = [*done, *error.finished]
+        except BaseException as error:
+            keep(error, done)
             raise
         finally:
             line.close()
-        return done
+        return [done[i] for i in sorted(done)]
 
     __call__ = explain_many
 
@@ -258,15 +273,19 @@ class Explainer:
         size = len(prepared.points) * getattr(table, "row_bytes", 0)
         if size > PLAN_BYTES:
             raise InputError(
-                f"the {len(prepared.points)} pictures of this plan would take {size / 2**30:.1f} "
-                "GiB: use explain, which draws them as they are asked, or a smaller budget"
+                f"the {len(prepared.points)} {self._box.asked}s of this plan would take "
+                f"{size / 2**30:.1f} GiB: use explain, which makes them as they are asked, or a "
+                "smaller budget"
             )
         return replace(self._plan(table, 0, prepared), inputs=table.inputs([0], [prepared.points]))
 
     # -- in words -------------------------------------------------------------------------------
 
     def describe(self) -> str:
-        """What was understood of the model and the data, in words."""
+        """What was understood of the model and the data, in words, a line each."""
+        return "\n".join(short(line, 200) for line in self._described())
+
+    def _described(self) -> list[str]:
         b = self._box
         seen_task, seen_outputs = self._seen or (None, None)
         task = b.task or seen_task
@@ -285,10 +304,10 @@ class Explainer:
         if self._parts is not None:
             kind = "pictures, by segments" if isinstance(self._parts, Images) else "texts, by words"
             lines.append(f"Explains: {kind}")
-            return "\n".join(lines)
+            return lines
         if self.background is None:
             lines.append("Background: none, only scales; columns are read from each instance")
-            return "\n".join(lines)
+            return lines
         bg = self.background
         form = type(bg.template.native)
         lines.append(f"View: {self.view}")
@@ -306,10 +325,10 @@ class Explainer:
             missing = column.shares[-1] if len(column.shares) else 0.0
             hole = f", {missing:.1%} missing" if missing else ""
             lines.append(f"  {column.name}: {bg.template.dtype(j)}, {what}{hole}")
-        return "\n".join(lines)
+        return lines
 
     def __repr__(self) -> str:
-        return f"<Explainer of {self._box.calls_it} by {self.method.name}, {self.view}>"
+        return short(f"<Explainer of {self._box.calls_it} by {self.method.name}, {self.view}>", 200)
 
     # -- inside ---------------------------------------------------------------------------------
 
@@ -401,8 +420,8 @@ class Explainer:
             return
         if not isinstance(until, Rule):
             raise InputError(
-                f"until is a rule such as eagle.until.Width(0.02), not {until!r}; numbers of rows "
-                "are eagle.until.Budget(rows=...)"
+                f"until is a rule such as eagle.until.Width(0.02), not {told(until)}; numbers of "
+                "rows are eagle.until.Budget(rows=...)"
             )
         if not self.method.planned:
             raise InputError(
@@ -414,46 +433,63 @@ class Explainer:
         self, groups: Sequence[_Group], target: Target, until: Rule | None = None,
         watch: Watch | None = None,
     ) -> Iterator[Explanation]:  # fmt: skip
-        """Explanations in the order of the rows. The few odd rows are asked first."""
-        self._check_target(target)
+        """Explanations in the order of the rows."""
         ready: dict[int, Explanation] = {}
         following = 0
         try:
-            for group in sorted(groups, key=lambda group: len(group.table)):
-                for i, explanation in self._explained(group, target, until, watch):
-                    ready[i] = explanation
-                    while following in ready:
-                        yield ready.pop(following)
-                        following += 1
-        except AnswerError as error:
-            error.finished = [ready[i] for i in sorted(ready)]
+            for i, explanation in self._made(groups, target, until, watch):
+                ready[i] = explanation
+                while following in ready:
+                    yield ready.pop(following)
+                    following += 1
+        except GeneratorExit:
+            raise
+        except BaseException as error:
+            keep(error, ready)
             raise
 
-    def _foreign(self, group: _Group, target: Target) -> Iterator[tuple[int, Explanation]]:
+    def _made(
+        self, groups: Sequence[_Group], target: Target, until: Rule | None = None,
+        watch: Watch | None = None,
+    ) -> Iterator[tuple[int, Explanation]]:  # fmt: skip
+        """Explanations with the places of their rows. The few odd rows are asked first."""
+        self._check_target(target)
+        model = Steady(self._box)
+        for group in sorted(groups, key=lambda group: len(group.table)):
+            if self._planner is None:
+                yield from self._foreign(group, target, model)
+            else:
+                yield from self._explained(group, self._planner, target, model, until, watch)
+
+    def _foreign(
+        self, group: _Group, target: Target, model: Steady
+    ) -> Iterator[tuple[int, Explanation]]:
         """Another package explains one row after the other."""
         rows, method = group.table, self.method
         assert isinstance(rows, Neighbours)
         assert isinstance(method, Foreign)
         for i in range(len(rows)):
-            question = Question(rows, i, self._box, target, self.budget, self.seed, self.batch_rows)
+            question = Question(
+                rows, i, self._box, model.ask, target, self.budget, self.seed, self.batch_rows
+            )
             explanation = foreign.explain(method, question)
             self._seen = explanation.task, explanation.outputs
             yield group.places[i], explanation
 
     def _explained(
-        self, group: _Group, target: Target, until: Rule | None, watch: Watch | None
-    ) -> Iterator[tuple[int, Explanation]]:
+        self, group: _Group, planner: Planner, target: Target, model: Steady,
+        until: Rule | None, watch: Watch | None,
+    ) -> Iterator[tuple[int, Explanation]]:  # fmt: skip
         table = group.table
-        if self._planner is None:
-            yield from self._foreign(group, target)
-            return
 
         def aim(answers: Array) -> Array:
             task, outputs = self._box.understood(answers)
-            return answers_of(answers, outputs, aimed_at(target, answers, task, outputs))
+            y = answers_of(answers, outputs, aimed_at(target, answers, task, outputs))
+            # As flat ones, while larger answers may still come; in the end they are refused.
+            return np.zeros_like(y) if too_small(y) else y
 
         most = min(self.batch_rows, max(1, CALL_BYTES // getattr(table, "row_bytes", 1)))
-        for asked in ask(self._planner, table, self._box.ask, most, aim, until, watch):
+        for asked in ask(planner, table, model.ask, most, aim, until, watch):
             began = time.perf_counter()
             bill = Bill(
                 len(asked.answers), asked.calls, asked.model_seconds, asked.own_seconds,
@@ -476,15 +512,29 @@ class _Group:
     places: Sequence[int]
 
 
+def _given(*options: Any) -> bool:
+    """Whether one of several options was given, and is not empty."""
+    return any(o is not None and not (hasattr(o, "__len__") and len(o) == 0) for o in options)
+
+
+def keep(error: BaseException, made: Mapping[int, Explanation]) -> None:
+    """Explanations by their places, on the exception that ends the making of others."""
+    places = sorted(made)
+    with suppress(Exception):  # another's exception may take no attributes
+        vars(error).update(finished=[made[i] for i in places], places=places)
+
+
 def whole_number(value: Any, name: str, least: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise InputError(f"{name} must be a whole number of at least {least}, not {value!r}")
+        raise InputError(f"{name} must be a whole number of at least {least}, not {told(value)}")
     return int(value)
 
 
 def fitted_on(model: Any, table: Frame) -> Frame:
     """The table in the form the model was fitted on: its columns, its order, its kind."""
     names = getattr(model, "feature_names_in_", None)
+    if isinstance(names, str) or not np.iterable(names):
+        names = None  # whatever this model means by it
     width = getattr(model, "n_features_in_", None)
     if names is not None:
         wanted = list(names)

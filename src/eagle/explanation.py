@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from os import PathLike
-from typing import TYPE_CHECKING, Any, TypeAlias, final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,7 +39,16 @@ from eagle.surrogate.agree import ROUNDING, TIGHT, agree
 from eagle.surrogate.fit import Fit, Fitted, Surrogate, is_flat
 from eagle.surrogate.posterior import Bounds, Posterior
 from eagle.ties import best, ranked
-from eagle.types import Array, InputError, MissingExtraError, Need, Points
+from eagle.types import (
+    Array,
+    InputError,
+    MissingExtraError,
+    Need,
+    Points,
+    ReplyError,
+    clean,
+    told,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -238,7 +247,7 @@ class Explanation:
         still = [n for n, moved in zip(self.names, self._moved, strict=True) if not moved]
         if still:
             listed = ", ".join(still[:5]) + (" …" if len(still) > 5 else "")
-            found.append(f"nothing could be learnt about what never changed: {listed}")
+            found.append(clean(f"nothing could be learnt about what never changed: {listed}"))
         return tuple(found)
 
     @cached_property
@@ -250,7 +259,7 @@ class Explanation:
     def about(self, target: Target) -> Explanation:
         """The explanation of another output, or of one against another, from the same answers."""
         refuse_pair(self.method, self.surrogate, target)
-        y = self._answers(target)
+        y = explained(self.evidence.answers, self.outputs, target)
         return replace(self, **described(self._fitted(y), y), target=target, note="")
 
     def _answers(self, target: Target) -> Array:
@@ -281,10 +290,10 @@ class Explanation:
         rank[self.order()] = np.arange(1, len(self.names) + 1)
         return pd.DataFrame(
             {
-                "feature": list(self.names),
-                "condition": list(self.conditions),
+                "feature": [writable(name) for name in self.names],
+                "condition": [writable(condition) for condition in self.conditions],
                 "value": pd.Series(list(self.values), dtype=object),
-                "output": [self.target_name] * len(self.names),
+                "output": [writable(self.target_name)] * len(self.names),
                 "score": self.scores,
                 "low": low,
                 "high": high,
@@ -426,9 +435,7 @@ class Explanation:
 
     @property
     def target_name(self) -> str:
-        if isinstance(self.target, tuple):
-            return f"{self.target[0]} against {self.target[1]}"
-        return str(self.target)
+        return target_text(self.target)
 
     @property
     def title(self) -> str:
@@ -511,15 +518,51 @@ def answers_of(answers: Array, outputs: tuple[Any, ...], target: Target) -> Arra
         one, other = (answers_of(answers, outputs, t) for t in target)
         return one - other
     if isinstance(target, list | np.ndarray):
-        raise InputError(f"a target is one output's name, or a tuple of two, not {target!r}")
+        raise InputError(f"a target is one output's name, or a tuple of two, not {told(target)}")
     for k, name in enumerate(outputs):
-        if type(name) is type(target) and name == target:
+        if type(name) is type(target) and _same(name, target):
             return answers[:, k]
     for k, name in enumerate(outputs):  # 1 and True, 1 and 1.0, numpy's own strings
-        if name == target:
+        if _same(name, target):
             return answers[:, k]
-    named = ", ".join(repr(o) for o in outputs[:20])
-    raise InputError(f"the model has no output {target!r}; it has {named}")
+    named = ", ".join(told(o) for o in outputs[:20]) + (", …" if len(outputs) > 20 else "")
+    raise InputError(f"the model has no output {told(target)}; it has {named}")
+
+
+def _same(name: Any, target: Any) -> bool:
+    try:
+        return bool(name == target)
+    except Exception:  # whatever another's object does when it is compared
+        return False
+
+
+SMALLEST: Final = 1e-150
+"""Numbers below it have squares that vanish; it mirrors the largest that a model may answer."""
+
+
+def too_small(y: Array) -> bool:
+    """Whether numbers that are not all 0, or what they differ by, are too small to be squared."""
+    largest = float(np.abs(y).max(initial=0.0))
+    if not largest:
+        return False
+    return largest < SMALLEST or (float(np.ptp(y)) < SMALLEST and not is_flat(y))
+
+
+def explained(answers: Array, outputs: tuple[Any, ...], target: Target) -> Array:
+    """As `answers_of`, of all rows; refused if too small to tell how sure the scores would be."""
+    y = answers_of(answers, outputs, target)
+    if too_small(y):
+        raise ReplyError(
+            f"the model's answers for {target_text(target)} differ by less than {SMALLEST:g}, "
+            "whose square vanishes: give the answers in other units",
+            answers=answers,
+        )
+    return y
+
+
+def target_text(target: Target) -> str:
+    """What is explained, as a text."""
+    return f"{target[0]} against {target[1]}" if isinstance(target, tuple) else str(target)
 
 
 def described(fit: Fitted, y: Array) -> dict[str, Any]:
@@ -536,6 +579,11 @@ def described(fit: Fitted, y: Array) -> dict[str, Any]:
     }
 
 
+def writable(text: str) -> str:
+    """Text that files can hold: half a character, which Python allows, as its number."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
 def plain_json(value: Any) -> Any:
     """A label or value as JSON holds it; what JSON does not know becomes its text."""
     if isinstance(value, tuple):
@@ -547,7 +595,8 @@ def plain_json(value: Any) -> Any:
 
 def _compact(features: Array) -> NDArray[Any]:
     """Indicators as single bytes."""
-    small = features.astype(np.uint8)
+    with np.errstate(invalid="ignore"):  # what is no byte is seen below
+        small = features.astype(np.uint8)
     return small if np.array_equal(small, features) else features
 
 

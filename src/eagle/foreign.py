@@ -9,11 +9,22 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 
-from eagle.explanation import Bill, Evidence, Explanation, Target, aimed_at, answers_of
+from eagle.explanation import (
+    Bill,
+    Evidence,
+    Explanation,
+    Target,
+    aimed_at,
+    answers_of,
+    explained,
+)
 from eagle.models.box import Box
 from eagle.space.neighbours import Neighbours
 from eagle.surrogate.posterior import Posterior
-from eagle.types import Array, InputError, Need
+from eagle.types import AnswerError, Array, InputError, Need
+
+Query = Callable[[Any, int], Array]
+"""Inputs and how many there are, to checked answers, shape (n, outputs)."""
 
 
 @final
@@ -56,6 +67,7 @@ class Question:
     instances: Neighbours
     i: int
     box: Box
+    query: Query
     target: Target
     budget: int
     seed: int
@@ -134,7 +146,12 @@ class Question:
             part = values[start : start + self.batch_rows]
             inputs = self.instances.written(self.i, part)
             began = time.perf_counter()
-            parts.append(self.box.ask(inputs, len(part)))
+            try:
+                parts.append(self.query(inputs, len(part)))
+            except AnswerError as error:
+                paid = self.replies + parts
+                error.answers = np.concatenate(paid) if paid else None
+                raise
             self.seconds += time.perf_counter() - began
             self.calls += 1
         self.rows.append(values)
@@ -144,6 +161,7 @@ class Question:
         """The number to be explained, for rows of numbers, shape (n,)."""
         answers = self.answers(values)
         _, outputs = self.understood()
+        explained(np.concatenate(self.replies), outputs, self.target)
         return answers_of(answers, outputs, self.target)
 
     def understood(self) -> tuple[str, tuple[Any, ...]]:
@@ -159,7 +177,7 @@ def explain(method: Foreign, question: Question) -> Explanation:
     told = method.run(question)
     answers, rows = np.concatenate(question.replies), np.concatenate(question.rows)
     task, outputs = question.understood()
-    prediction = float(answers_of(answers[:1], outputs, question.target)[0])
+    prediction = float(explained(answers, outputs, question.target)[0])
     own = time.perf_counter() - began - question.seconds
     i, instances = question.i, question.instances
     added = told.base + float(told.scores.sum())

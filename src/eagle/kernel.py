@@ -9,7 +9,7 @@ from typing import final
 
 import numpy as np
 
-from eagle.types import Array, InputError, Kernel
+from eagle.types import Array, InputError, Kernel, finite, told
 
 TINY = float(np.finfo(np.float64).tiny)
 
@@ -57,8 +57,8 @@ class Exponential:
     distance: Callable[[Array, Array], Array] = euclidean
 
     def __post_init__(self) -> None:
-        if self.width is not None and not (self.width > 0 and np.isfinite(self.width)):
-            raise InputError(f"a kernel's width must be a positive number, not {self.width!r}")
+        if self.width is not None and not (finite(self.width) and self.width > 0):
+            raise InputError(f"a kernel's width must be a positive number, not {told(self.width)}")
 
     def scale(self, d: int) -> float:
         """What D² of d features is divided by."""

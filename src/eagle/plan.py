@@ -20,8 +20,8 @@ from eagle.explanation import (
     Explanation,
     Target,
     aimed_at,
-    answers_of,
     described,
+    explained,
     plain_json,
     refuse_pair,
 )
@@ -95,7 +95,7 @@ class Plan:
         refuse_pair(self.method, self.surrogate, target)
         task, outputs = self.box.understood(answers)
         target = aimed_at(target, answers, task, outputs)
-        y = answers_of(answers, outputs, target)
+        y = explained(answers, outputs, target)
         p = self.prepared
         return Explanation(
             names=self.names,

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from eagle import png
 from eagle.space.subject import Passage, Picture, Subject
-from eagle.types import Array
+from eagle.types import Array, clean
 
 if TYPE_CHECKING:
     from rich.console import Group
@@ -32,9 +32,6 @@ GREEN_RED, BLUE_ORANGE = ("#009E73", "#D55E00"), ("#0072B2", "#E69F00")
 
 PARTS = 400
 """So many parts of a text are shown."""
-
-JOINERS = "\u200c\u200d"
-"""Not printable, but without them Persian words and families of emoji fall apart."""
 
 SMALLEST = 20
 """Outlines would cover pictures with fewer pixels a side."""
@@ -109,8 +106,8 @@ class Sheet:
 
 def short(text: str, width: int) -> str:
     """Text cut to a width, without line breaks or control characters."""
-    clean = "".join(c if c.isprintable() or c in JOINERS else " " for c in text)
-    return clean if len(clean) <= width else clean[: width - 1] + "…"
+    text = clean(text)
+    return text if len(text) <= width else text[: width - 1] + "…"
 
 
 def number(value: float) -> str:

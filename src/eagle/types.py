@@ -6,6 +6,7 @@ answers. A `Surrogate`, made local by a `Kernel`, turns answers into an explanat
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -24,8 +25,47 @@ Model: TypeAlias = Callable[[Any], Any]
 """A black box: a table of n rows in, n answers out."""
 
 
+JOINERS = "\u200c\u200d"
+"""Not printable, but without them Persian words and families of emoji fall apart."""
+
+
+def clean(text: str) -> str:
+    """Text that any screen can show on one line: what cannot be printed becomes a space."""
+    return "".join(c if c.isprintable() or c in JOINERS else " " for c in text)
+
+
+def told(value: object, most: int = 80) -> str:
+    """A value as a sentence may name it: its repr on one line, cut, and whatever its repr does."""
+    try:
+        text = clean(repr(value))
+    except Exception:  # another's code, or a number of more digits than Python writes
+        text = f"<{type(value).__name__}>"
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def finite(value: object) -> bool:
+    """Whether a value is a number that a float can hold; true and false are none."""
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # whole numbers have no end
+        return False
+
+
+def message_of(error: BaseException) -> str:
+    """What an exception says; its own code may fail to say anything."""
+    try:
+        return str(error)
+    except Exception:
+        return "it cannot say why"
+
+
 class EagleError(Exception):
-    """Anything this library refuses to do, said in a sentence."""
+    """Anything this library refuses to do, said in a sentence on one line."""
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(" ".join(clean(message).split()))
 
 
 class InputError(EagleError, ValueError):
@@ -44,7 +84,7 @@ class AnswerError(EagleError):
         self.answers = answers
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (type(self), (str(self), self.finished, self.answers))
+        return (type(self), (str(self), self.finished, self.answers), self.__dict__)
 
 
 class ReplyError(AnswerError, ValueError):

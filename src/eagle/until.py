@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from eagle.surrogate.posterior import Posterior, check_level
 from eagle.ties import ranked
-from eagle.types import Array, InputError
+from eagle.types import Array, InputError, finite, told
 
 
 @final
@@ -228,19 +228,20 @@ class Both(Rule):
 
 def _rule(other: object) -> Rule:
     if not isinstance(other, Rule):
-        raise InputError(f"rules combine with rules, such as Budget(rows=500), not with {other!r}")
+        raise InputError(
+            f"rules combine with rules, such as Budget(rows=500), not with {told(other)}"
+        )
     return other
 
 
 def _check_k(k: object) -> None:
     if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
-        raise InputError(f"k is a whole number of at least 1, not {k!r}")
+        raise InputError(f"k is a whole number of at least 1, not {told(k)}")
 
 
 def _check_positive(what: str, value: object) -> None:
-    number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-    if not number or not 0 < value < math.inf:  # type: ignore[operator]
-        raise InputError(f"{what} is a positive number, not {value!r}")
+    if not finite(value) or not value > 0:  # type: ignore[operator]
+        raise InputError(f"{what} is a positive number, not {told(value)}")
 
 
 def _grown(look: Look, gap: float, spread: float, probability: float) -> float:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
+import time
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -544,6 +547,147 @@ def test_interrupted(forest: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -
 
     monkeypatch.setattr(cli, "read_table", stop)
     assert cli.main([*forest, "--row", "7"]) == 130
+
+
+SLOW = """
+import time
+from pathlib import Path
+
+class Slow:
+    calls = 0
+    def predict(self, X):
+        self.calls += 1
+        if self.calls == 3:
+            Path(__file__).with_name("ready").touch()
+            time.sleep(100)
+        return X["income"].to_numpy()
+"""
+
+
+def slow_files(folder: Path) -> tuple[str, ...]:
+    """A model that never gets over its third call, and data to ask it."""
+    (folder / "slow.py").write_text(SLOW)
+    (folder / "slow.pkl").write_bytes(b"cslow\nSlow\n)R.")  # a pickle of slow.Slow()
+    people(9)[NUMBERS].to_csv(folder / "data.csv", index=False)
+    return ("slow.pkl", "--trust", "--data", "data.csv", "--seed", "1")
+
+
+def stopped(folder: Path, number: int, *arguments: str) -> tuple[int, str, str]:
+    """Run the command in a process of its own, and send it a signal once it is asked the third
+    time: its exit code, and what it said."""
+    ready = folder / "ready"
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(folder), *sys.path])}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "eagle.cli", *arguments], cwd=folder, env=environment, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL) and None,
+    )  # fmt: skip
+    try:
+        for _ in range(1200):
+            if ready.exists() or process.poll() is not None:
+                break
+            time.sleep(0.05)
+        process.send_signal(number)
+        said, error = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    return process.returncode, said, error
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of processes are a matter of Unix")
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_leaves_what_is_finished(number: int, code: int, tmp_path: Path) -> None:
+    # So many rows a prediction that each is asked in a call of its own.
+    command = ("explain", *slow_files(tmp_path), "--all", "--method", "lime", "--budget", "13000")
+    found, _, error = stopped(tmp_path, number, *command, "--out", "out.json")
+    assert found == code
+    assert "eagle: stopped: 2 of 9 rows were explained" in error.splitlines()
+    assert "Traceback" not in error
+    kept = json.loads((tmp_path / "out.json").read_text())
+    expected = Explainer(
+        lambda X: X["income"].to_numpy(), people(9)[NUMBERS], method=eagle.methods.LIME,
+        budget=13000, random_state=1,
+    )  # fmt: skip
+    for one, row in zip(kept, (0, 1), strict=True):
+        scores = expected.explain(people(9)[NUMBERS].iloc[[row]]).scores
+        assert np.allclose([f["score"] for f in one["features"]], scores)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of processes are a matter of Unix")
+def test_a_comparison_that_is_stopped(tmp_path: Path) -> None:
+    command = ("compare", *slow_files(tmp_path), "--row", "0", "--methods", "lime", "eagle")
+    found, said, error = stopped(tmp_path, signal.SIGTERM, *command, "--runs", "2")
+    assert found == 143
+    assert "eagle: stopped: 2 of 4 explanations were made" in error.splitlines()
+    assert "LIME" in said
+
+
+def test_sigterm_is_as_it_was_afterwards(forest: tuple[str, ...]) -> None:
+    before = signal.getsignal(signal.SIGTERM)
+    inside: list[Any] = []
+    with cli.terminable():
+        inside.append(signal.getsignal(signal.SIGTERM))
+    assert inside[0] is not before
+    assert signal.getsignal(signal.SIGTERM) is before
+    assert cli.main([*forest, "--row", "999"]) == 2
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
+def test_no_command_writes_over_what_it_reads(
+    files: Path, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("softmax.onnx", "data.csv"):
+        (tmp_path / name).write_bytes((files / name).read_bytes())
+    people().drop(columns=["label", "job"]).to_csv("rows.csv", index=False)
+    asked = ("--data", "data.csv", "--drop", "label", "job", *BUDGET)
+    assert cli.main(["plan", *asked, "--row", "0", "--out", "ask.csv", "--quiet"]) == 0
+    pd.DataFrame({"y": np.arange(60.0)}).to_csv("answers.csv", index=False)
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    explain = ("explain", "softmax.onnx", *asked, "--rows", "rows.csv")
+    commands: dict[tuple[str, ...], tuple[str, ...]] = {
+        explain: ("softmax.onnx", "data.csv", "rows.csv"),
+        ("compare", "softmax.onnx", *asked, "--row", "0"): ("softmax.onnx", "data.csv"),
+        ("fit", "ask.plan.json", "answers.csv"): ("ask.plan.json", "answers.csv"),
+        ("plan", *asked, "--row", "0"): ("data.csv",),
+        ("plan", *asked, "--row", "0", "--out", "more.csv", "--plan"): ("data.csv", "more.csv"),
+    }
+    (tmp_path / "folder").mkdir()
+    for command, inputs in commands.items():
+        for name in inputs:
+            spellings = [name, f"./folder/../{name}", str(tmp_path / name)]
+            if name != "more.csv":
+                (tmp_path / "soft.csv").symlink_to(name)
+                (tmp_path / "hard.csv").hardlink_to(name)
+                spellings += ["soft.csv", "hard.csv"]
+            for out in spellings:
+                option = [] if command[-1] == "--plan" else ["--out"]
+                sentence = refused(capsys, *command, *option, out)
+                assert "would overwrite" in sentence or "need two files" in sentence
+            (tmp_path / "soft.csv").unlink(missing_ok=True)
+            (tmp_path / "hard.csv").unlink(missing_ok=True)
+    (tmp_path / "folder" / "row-1.png").symlink_to(tmp_path / "rows.csv")
+    sentence = refused(capsys, *explain, "--out", "folder", "--format", "png")
+    assert "would overwrite" in sentence
+    (tmp_path / "folder" / "row-1.png").unlink()
+    (tmp_path / "folder").rmdir()
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_half_a_character_from_the_command_line(files: Path, tmp_path: Path) -> None:
+    asked = (f"{files}/softmax.onnx", "--data", f"{files}/data.csv", "--drop", "label", "job")
+    command = ("explain", *asked, "--row", "3", *BUDGET, "--outputs", "a\udcff", "b")
+    for name in ("a.json", "a.txt", "a.parquet"):
+        assert cli.main([*command, "--out", str(tmp_path / name), "--quiet"]) == 0
+    assert Explanation.load(tmp_path / "a.json").outputs == ("a\udcff", "b")
+    assert pd.read_parquet(tmp_path / "a.parquet")["score"].notna().all()
+
+
+def test_control_characters_in_errors(capsys: Capture, tmp_path: Path) -> None:
+    name = f"{tmp_path}/a\x1b[31m\u202e.csv"
+    assert "no file" in refused(capsys, "plan", "--data", name, "--row", "0", "--out", "b.csv")
+    cli.main(["plan", "--data", name, "--row", "0", "--out", "b.csv"])
+    assert "\x1b" not in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("command", ["explain", "plan", "fit", "demo", "doctor"])

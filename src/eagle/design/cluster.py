@@ -29,6 +29,10 @@ class Cluster:
         if not isinstance(self.clusters, int | np.integer) or self.clusters < 1:
             raise InputError(f"there must be at least 1 cluster, not {self.clusters!r}")
 
+    def at_most(self, space: Space) -> int:
+        """How many rows there are to ask."""
+        return space.steps + 1
+
     def plan(
         self, spaces: Sequence[Space], kernel: Kernel, budget: int, rng: np.random.Generator
     ) -> list[Points]:

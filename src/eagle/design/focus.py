@@ -13,7 +13,7 @@ from eagle.design.coalitions import Coalitions, even
 from eagle.design.tilted import at, uniforms
 from eagle.surrogate.bayes import BayesLinear
 from eagle.surrogate.information import Prior
-from eagle.types import Array, InputError, Kernel, Need, Points, Seen, Space
+from eagle.types import Array, InputError, Kernel, Need, Points, Seen, Space, finite, told
 
 IDENTITY = Prior(1.0, 1.0)
 """BayesLIME's prior: a precision of 1 on every coefficient, the intercept's too."""
@@ -95,10 +95,12 @@ class ToGo:
     surrogate: BayesLinear = field(default_factory=lambda: BayesLinear(IDENTITY))
 
     def __post_init__(self) -> None:
-        if not (np.isfinite(self.width) and self.width > 0 and 0 < self.level < 1):
+        if not (
+            finite(self.width) and self.width > 0 and finite(self.level) and 0 < self.level < 1
+        ):
             raise InputError(
                 f"a half-width is a positive number and a level between 0 and 1, not "
-                f"{self.width!r} and {self.level!r}"
+                f"{told(self.width)} and {told(self.level)}"
             )
 
     def ask(

@@ -79,6 +79,8 @@ def scrambled(n: int, d: int, rng: np.random.Generator) -> Array:
     """
     if d > MOST:
         raise InputError(f"balanced rows are known for up to {MOST:,} features, not {d:,}")
+    if n > 1 << BITS:
+        raise InputError(f"balanced rows are known for budgets up to {1 << BITS:,}, not {n:,}")
     # Scipy would scramble, too, but from a stream that numpy may change.
     mixing, shift = raw(rng, BITS * d).reshape(BITS, d), raw(rng, d) >> np.uint64(64 - BITS)
     if n < 1 or d < 1:

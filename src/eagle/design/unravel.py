@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from eagle.surrogate.gaussian import Covariance, Regression, Scaled, tuned
 from eagle.ties import TIE
-from eagle.types import Array, InputError, Kernel, Points, Seen, Space
+from eagle.types import Array, InputError, Kernel, Points, Seen, Space, finite
 
 MARGIN: Final = 0.01
 """By how much an improvement must beat the lowest answer so far, in standard deviations."""
@@ -97,7 +97,7 @@ class Unravel:
     most: int = 30
 
     def __post_init__(self) -> None:
-        if not (np.isfinite(self.interval) and self.interval > 0):
+        if not (finite(self.interval) and self.interval > 0):
             raise InputError(f"the interval must be a positive number, not {self.interval!r}")
         for name in ("batch", "pool", "most"):
             value = getattr(self, name)

@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, final
+from typing import Any, Literal, TypeAlias, final, get_args
 
 import numpy as np
 
 from eagle.models import reply
 from eagle.space.column import plain
-from eagle.types import Array, EagleError, InputError, Model, ModelError, ReplyError
+from eagle.types import (
+    Array,
+    EagleError,
+    InputError,
+    Model,
+    ModelError,
+    ReplyError,
+    message_of,
+    told,
+)
 
 Task: TypeAlias = Literal["classification", "regression"]
 
@@ -42,7 +51,8 @@ class Box:
             raise
         except Exception as error:
             raise ModelError(
-                f"the model raised {type(error).__name__} when asked {rows} rows: {error}"
+                f"the model raised {type(error).__name__} when asked {rows} rows: "
+                f"{message_of(error)}"
             ) from error
         return self.read(answers, rows)
 
@@ -89,15 +99,31 @@ class Box:
         return task, tuple(range(answers.shape[1]))
 
 
+@final
+class Steady:
+    """A black box that is asked several times, and answers with as many outputs every time."""
+
+    def __init__(self, box: Box) -> None:
+        self._box, self._outputs = box, 0
+
+    def ask(self, inputs: Any, rows: int) -> Array:
+        """As `Box.ask`; outputs that change from call to call are refused."""
+        answers = self._box.ask(inputs, rows)
+        found = answers.shape[1]
+        if self._outputs and found != self._outputs:
+            raise ReplyError(
+                f"the model answered with {self._outputs} output{'s' * (self._outputs > 1)} before "
+                f"and with {found} now: every call must give as many"
+            )
+        self._outputs = found
+        return answers
+
+
 def box(model: Any, task: Task | None = None, outputs: Sequence[Hashable] | None = None) -> Box:
     """Any model: a fitted estimator, or any function of a table."""
-    if task not in (None, "classification", "regression"):
-        raise InputError(f"task is 'classification' or 'regression', not {task!r}")
-    if outputs is not None and (isinstance(outputs, str) or not np.iterable(outputs)):
-        raise InputError(f"outputs is a list of names, not {outputs!r}")
-    names = None if outputs is None else tuple(plain(o) for o in outputs)
-    if names is not None and len(set(names)) < len(names):
-        raise InputError("the names of the outputs must differ from one another")
+    if task is not None and not (isinstance(task, str) and task in get_args(Task)):
+        raise InputError(f"task is 'classification' or 'regression', not {told(task)}")
+    names = None if outputs is None else _names(outputs)
     if model is None:
         return Box(None, "no model", task, names)
     if isinstance(model, type):
@@ -118,17 +144,17 @@ def box(model: Any, task: Task | None = None, outputs: Sequence[Hashable] | None
         function = getattr(model, method, None)
         if not ask_it or not callable(function):
             continue
-        told = f"{kind}.{method}"
+        called = f"{kind}.{method}"
         if method == "predict_proba":
-            return Box(function, told, "classification", known)
+            return Box(function, called, "classification", known)
         if method == "decision_function" and classes is None:  # a detector of outliers
-            return Box(function, told, "regression", names or ("decision",))
+            return Box(function, called, "regression", names or ("decision",))
         if method == "decision_function":
             _refuse_pairs(model, kind, len(classes or ()))
-            return Box(function, told, "classification", known, margin=True)
+            return Box(function, called, "classification", known, margin=True)
         if classes is not None and task != "regression":
             break
-        return Box(function, told, "regression" if role == "regressor" else task, names)
+        return Box(function, called, "regression" if role == "regressor" else task, names)
     if callable(model):
         return Box(model, f"{getattr(model, '__name__', kind)}()", task, known)
     if callable(getattr(model, "predict", None)):
@@ -139,6 +165,24 @@ def box(model: Any, task: Task | None = None, outputs: Sequence[Hashable] | None
     raise InputError(
         f"a model is an estimator with predict_proba or predict, or a function; {kind} is neither"
     )
+
+
+def _names(outputs: Any) -> tuple[Any, ...]:
+    """The names that a caller gives to the outputs."""
+    if isinstance(outputs, str) or not np.iterable(outputs):
+        raise InputError(f"outputs is a list of names, not {told(outputs)}")
+    names = tuple(plain(o) for o in outputs)
+    try:
+        distinct = len(set(names))
+    except TypeError:
+        raise InputError(
+            f"an output's name is a text or a number, which {told(outputs)} does not hold"
+        ) from None
+    if distinct < len(names):
+        raise InputError("the names of the outputs must differ from one another")
+    if not names:
+        raise InputError("outputs is a list of names, and this one is empty")
+    return names
 
 
 def _role(model: Any) -> str | None:
@@ -172,4 +216,9 @@ def _classes(model: Any) -> tuple[Any, ...] | None:
         return None
     if isinstance(classes, list) and classes and np.ndim(classes[0]) > 0:
         return None  # one list for each of several targets
+    if isinstance(classes, str) or not np.iterable(classes) or getattr(classes, "ndim", 1) != 1:
+        raise InputError(
+            f"{type(model).__name__} says that its classes_ are {told(classes)}, which is no list "
+            "of names: give a function that returns its probabilities, and outputs, their names"
+        )
     return tuple(plain(c) for c in classes)

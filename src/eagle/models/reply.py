@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle.types import Array, ReplyError
+from eagle.types import Array, ReplyError, told
 
 LARGEST = 1e150
 
@@ -57,17 +57,19 @@ def check(reply: Any, rows: int) -> Array:
     if array.dtype.kind == "O":
         try:
             array = array.astype(np.float64)
-        except (ValueError, TypeError):
+        except OverflowError:
+            raise ReplyError("the model answered with numbers too large for a float") from None
+        except Exception:  # whatever another's objects do when asked for a number
             raise ReplyError(
                 "the model's reply holds values that are not numbers, such as "
-                f"{array.flat[0]!r}: give a function that returns probabilities or numbers"
+                f"{told(array.flat[0])}: give a function that returns probabilities or numbers"
             ) from None
-    if array.dtype.kind in "US":
+    if array.dtype.kind in "US" and array.size:
         raise ReplyError(
             f"the model returned text such as {str(array.flat[0])!r}, not numbers: give a "
             "function that returns probabilities (predict_proba), not labels"
         )
-    if array.dtype.kind not in "fiub":
+    if array.dtype.kind not in "fiub" and array.size:
         raise ReplyError(f"the model returned {array.dtype} values, not real numbers")
     if array.ndim == 1:
         array = array[:, None]
@@ -90,7 +92,10 @@ def check(reply: Any, rows: int) -> Array:
             f"first at row {int(bad.argmax())} of this call"
         )
     if np.abs(answers).max() > LARGEST:
-        raise ReplyError(f"the model answered beyond ±{LARGEST:g}, whose squares overflow")
+        raise ReplyError(
+            f"the model answered beyond ±{LARGEST:g}, whose squares overflow: give the answers in "
+            "other units"
+        )
     return answers
 
 

@@ -209,7 +209,7 @@ def meaning(explanations: Iterable[Explanation]) -> str:
             found.add("how much the feature matters, not which way it pushes")
             continue
         if e.surrogate is None:
-            found.add(f"as {e.method} defines it")
+            found.add(f"as {short(e.method, 60)} defines it")
             continue
         match = e.evidence.features[0] == 1
         step = "standard deviation" if np.isfinite(e.contrast).all() else "given scale"

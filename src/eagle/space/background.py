@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from eagle.space.column import LARGEST_WHOLE, Codes, encode, key, numbers
 from eagle.space.frame import Frame
 from eagle.space.read import frame
-from eagle.types import Array, InputError
+from eagle.types import Array, InputError, finite, told
 
 STEPS = 1024
 """A coordinate of a point is one of this many equally likely steps, 0 to 1023."""
@@ -430,8 +430,8 @@ class Background:
         if not len(table):
             raise InputError("the background has no rows")
         categories, freeze = _listed(categories, "categories"), _listed(freeze, "freeze")
-        limits = {name: _bounds(name, pair) for name, pair in dict(bounds or {}).items()}
-        scales = {name: _scale(name, scale) for name, scale in dict(scales or {}).items()}
+        limits = {n: _bounds(n, pair) for n, pair in _by_name(bounds, "bounds").items()}
+        scales = {n: _scale(n, scale) for n, scale in _by_name(scales, "scales").items()}
         for what, asked in (("categories", categories), ("freeze", freeze),
                             ("bounds", limits), ("scales", scales)):  # fmt: skip
             for name in asked:
@@ -670,24 +670,31 @@ def _numbers(rows: Frame, j: int) -> Array:
     return numbers(rows.objects(j), rows.names[j])
 
 
-def _scale(name: Hashable, scale: Any) -> float:
+def _by_name(given: Any, what: str) -> dict[Any, Any]:
+    """What was given for columns, by their names."""
     try:
-        if np.isfinite(scale) and scale >= 0:
-            return float(scale)
-    except TypeError:
-        pass
-    raise InputError(f"the scale of column {name!r} must be zero or more, not {scale!r}")
+        return {} if given is None else dict(given)
+    except (TypeError, ValueError):
+        raise InputError(
+            f"{what} are given by column name, in a dictionary, not as {told(given)}"
+        ) from None
+
+
+def _scale(name: Hashable, scale: Any) -> float:
+    if finite(scale) and scale >= 0:
+        return float(scale)
+    raise InputError(f"the scale of column {name!r} must be zero or more, not {told(scale)}")
 
 
 def _bounds(name: Hashable, pair: Any) -> tuple[float, float]:
     try:
         low, high = pair
         found = -np.inf if low is None else float(low), np.inf if high is None else float(high)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         found = np.nan, np.nan
     if np.isnan(found).any():
         raise InputError(
-            f"the bounds of column {name!r} are a pair of numbers, None for open, not {pair!r}"
+            f"the bounds of column {name!r} are a pair of numbers, None for open, not {told(pair)}"
         )
     return found
 
@@ -696,5 +703,5 @@ def _listed(names: Any, what: str) -> list[Hashable]:
     if names is None:
         return []
     if isinstance(names, str) or not isinstance(names, Collection):
-        raise InputError(f"{what} takes a list of column names, not {names!r}")
+        raise InputError(f"{what} takes a list of column names, not {told(names)}")
     return list(names)

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle.types import Array, InputError
+from eagle.types import Array, InputError, told
 
 Objects: TypeAlias = NDArray[np.object_]
 
@@ -47,9 +47,13 @@ def is_missing(value: Any) -> bool:
     """None, NaN, NaT and pandas' NA: the ways in which a table says "nothing"."""
     if value is None:
         return True
+    if getattr(value, "ndim", 0):  # a table in a table is there, whatever it holds
+        return False
     try:
         return not bool(value == value)
-    except (TypeError, ValueError):  # pandas.NA refuses to be true or false
+    except ArithmeticError:  # a NaN of decimals that signals, as it says
+        return True
+    except Exception:  # pandas.NA refuses to be true or false; others' objects do as they like
         return type(value).__name__ == "NAType"
 
 
@@ -110,10 +114,13 @@ def encode(objects: Objects, name: Hashable, levels: Sequence[Any] = ()) -> Code
     index = places(levels)
     try:
         found = {key(plain(v)): plain(v) for v in objects if not is_missing(v)}
-    except TypeError:
+        for level in found.values():
+            if not isinstance(level, str | int | float | bytes):
+                str(level)  # it will be shown
+    except Exception:  # whatever another's object does when it is compared or named
         raise InputError(
-            f"column {name!r} holds values that cannot be compared (lists, arrays or the like): "
-            "freeze it, and it is passed to the model as it is"
+            f"column {name!r} holds values that cannot be compared or named (lists, arrays or the "
+            "like): freeze it, and it is passed to the model as it is"
         ) from None
     fresh = ordered([level for k, level in found.items() if k not in index])
     index |= {key(level): len(index) + i for i, level in enumerate(fresh)}
@@ -131,9 +138,14 @@ def numbers(objects: Objects, name: Hashable) -> Array:
             if isinstance(value, str | bytes):
                 raise TypeError
             out[i] = float(value)
-        except (TypeError, ValueError):
+        except OverflowError:
             raise InputError(
-                f"column {name!r} holds numbers in the background, but {value!r} came"
+                f"column {name!r} holds {told(value)}, which is too large for a float: freeze the "
+                "column, or give its numbers in other units"
+            ) from None
+        except Exception:  # whatever another's object does when asked for a number
+            raise InputError(
+                f"column {name!r} holds numbers in the background, but {told(value)} came"
             ) from None
     return out
 
@@ -145,7 +157,7 @@ def exact(value: Any, name: Hashable) -> int | float:
         return int(value)
     if abs(number) > LARGEST_WHOLE:
         raise InputError(
-            f"column {name!r} holds whole numbers, but {value!r} came, a float too large to be "
+            f"column {name!r} holds whole numbers, but {told(value)} came, a float too large to be "
             "exact: give x as a table of one row"
         )
     return float(number)
@@ -157,7 +169,7 @@ def truths(objects: Objects, name: Hashable) -> Objects:
     for i, value in enumerate(out):
         if value is not None:
             if value not in (False, True):
-                raise InputError(f"column {name!r} holds true or false, but {value!r} came")
+                raise InputError(f"column {name!r} holds true or false, but {told(value)} came")
             out[i] = bool(value)
     return out
 

@@ -117,7 +117,8 @@ class PandasFrame(Frame):
     def objects(self, j: int) -> Objects:
         series = self._table.iloc[:, j]
         column: Objects = series.astype(object).to_numpy(copy=True)
-        column[series.isna().to_numpy()] = None
+        # Of objects pandas asks too much: a decimal NaN that signals would raise.
+        column[missing(column) if series.dtype == OBJECT else series.isna().to_numpy()] = None
         return column
 
     def select(self, columns: Sequence[int]) -> PandasFrame:
@@ -267,7 +268,10 @@ class NarwhalsFrame(Frame):
         nw = narwhals()
         dtype, name = self.dtype(j), self.names[j]
         if dtype.is_numeric():
-            column = self._table[name].cast(nw.Float64())
+            try:
+                column = self._table[name].cast(nw.Float64())
+            except Exception:  # pyarrow refuses whole numbers that a float cannot tell apart
+                return numbers(self.objects(j), name)
             return np.array(column.fill_null(float("nan")).to_numpy(), dtype=np.float64)
         if dtype == nw.Boolean:
             return encode(self.objects(j), name, (False, True))

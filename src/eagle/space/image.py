@@ -9,9 +9,17 @@ from typing import Any, Final, Literal, final
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle.space.mask import Fair, MaskSpace, OffsetSpace, Sizes
+from eagle.space.mask import Fair, MaskSpace, OffsetSpace, Sizes, check_sizes
 from eagle.space.subject import Picture
-from eagle.types import Array, InputError, MissingExtraError, Points
+from eagle.types import (
+    Array,
+    InputError,
+    MissingExtraError,
+    Points,
+    finite,
+    message_of,
+    told,
+)
 
 Pixels = NDArray[Any]
 """Shape (height, width) or (height, width, channels)."""
@@ -48,10 +56,11 @@ class Images:
     shift: float | None = None
 
     def __post_init__(self) -> None:
-        if self.channels not in ("last", "first"):
-            raise InputError(f"channels are 'last' or 'first', not {self.channels!r}")
-        if self.shift is not None and not (np.isfinite(self.shift) and self.shift > 0):
-            raise InputError(f"a shift is a positive number, not {self.shift!r}")
+        if not isinstance(self.channels, str) or self.channels not in ("last", "first"):
+            raise InputError(f"channels are 'last' or 'first', not {told(self.channels)}")
+        if self.shift is not None and not (finite(self.shift) and self.shift > 0):
+            raise InputError(f"a shift is a positive number, not {told(self.shift)}")
+        check_sizes(self.sizes)
         if isinstance(self.segments, list | tuple):
             object.__setattr__(self, "segments", _array(self.segments))
         whole = isinstance(self.segments, int | np.integer) and self.segments > 0
@@ -109,7 +118,13 @@ class Images:
 
     def _labels(self, picture: Pixels) -> NDArray[Any]:
         if callable(self.segments):
-            return np.asarray(self.segments(picture.copy()))
+            try:
+                return np.asarray(self.segments(picture.copy()))
+            except Exception as error:
+                raise InputError(
+                    f"the function that cuts pictures raised {type(error).__name__}: "
+                    f"{message_of(error)}"
+                ) from error
         if isinstance(self.segments, np.ndarray):
             return self.segments
         try:
@@ -196,7 +211,7 @@ class Pictures:
         notes = []
         if self.d == 1:
             seen = opaque(self.picture)
-            plain = " of one colour" if not np.ptp(seen, axis=(0, 1)).any() else ""
+            plain = " of one colour" if (seen == seen[:1, :1]).all() else ""
             notes.append(f"the picture{plain} is a single segment: it is kept or not as a whole")
         if self.how.shift is None and np.array_equal(self.picture, self.beneath):
             notes.append(
@@ -259,7 +274,7 @@ def _told(segments: Any) -> str:
     """What was given as segments, short enough for a sentence."""
     if isinstance(segments, np.ndarray):
         return f"an array of shape {segments.shape}"
-    return f"{segments!r:.60}"
+    return told(segments, 60)
 
 
 def _is_colour(X: Any) -> bool:

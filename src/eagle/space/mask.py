@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from eagle.space.background import NORMAL, STEPS
 from eagle.space.tabular import distinct_rows, draw_steps
-from eagle.types import Array, Points
+from eagle.types import Array, InputError, Points, told
 
 
 class Sizes(Protocol):
@@ -22,6 +22,15 @@ class Sizes(Protocol):
 
     def draw(self, n: int, d: int, rng: np.random.Generator) -> Points:
         """n masks, shape (n, d): 0 where a part is kept, 1 where it is off."""
+
+
+def check_sizes(sizes: object) -> None:
+    """What is no law of masks is refused."""
+    if isinstance(sizes, type) or not (hasattr(sizes, "counts") and hasattr(sizes, "draw")):
+        raise InputError(
+            "sizes are a law of masks, such as eagle.space.mask.EvenSizes() or Fair(), not "
+            f"{told(sizes)}"
+        )
 
 
 def log_ways(d: int) -> Array:

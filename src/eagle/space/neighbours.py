@@ -181,7 +181,9 @@ class NeighbourSpace:
     def distances(self) -> Array:
         """How far each background row is, on the columns as they are, shape (n,)."""
         here = self.neighbours.rows.placed(self.neighbours.table.values[self.i][None])
-        return np.asarray(np.sqrt(((self.neighbours.rows.numbers - here) ** 2).sum(axis=1)))
+        apart = self.neighbours.rows.numbers - here
+        unit = unit_of(float(np.abs(apart).max(initial=0.0)))
+        return np.asarray(unit * np.sqrt(((apart / unit) ** 2).sum(axis=1)))
 
 
 def filled(values: Array, by: Array) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from eagle.space.arrays import ArrayFrame, SparseFrame
 from eagle.space.column import array_of
 from eagle.space.dataframes import NarwhalsFrame, PandasFrame
 from eagle.space.frame import Frame
-from eagle.types import InputError
+from eagle.types import InputError, message_of, told
 
 
 def frame(table: Any, names: Sequence[Hashable] | None = None) -> Frame:
@@ -20,13 +20,21 @@ def frame(table: Any, names: Sequence[Hashable] | None = None) -> Frame:
 
     `names` are for tables that have none of their own.
     """
+    names = None if names is None else _named(names)
     found = table if isinstance(table, Frame) else _frame(table, names)
-    if names is not None and list(names) != found.names:
+    if names is not None and names != found.names:
         raise InputError("names are for tables without them, and this one has its own")
     if len(set(found.names)) < len(found.names):
         twice = sorted({str(n) for n in found.names if found.names.count(n) > 1})
         raise InputError(f"column names must differ from one another: {', '.join(twice)}")
     return found
+
+
+def _named(names: Any) -> list[Hashable]:
+    """The names that a caller gives to columns."""
+    if not isinstance(names, Iterable) or not all(isinstance(n, Hashable) for n in names):
+        raise InputError(f"names are a list of texts or numbers, one a column, not {told(names)}")
+    return list(names)
 
 
 def _frame(table: Any, names: Sequence[Hashable] | None) -> Frame:
@@ -40,7 +48,9 @@ def _frame(table: Any, names: Sequence[Hashable] | None) -> Frame:
         if isinstance(table, pd.DataFrame):
             return PandasFrame(table)
     if module == "scipy" and hasattr(table, "tocsr"):
-        return SparseFrame(table if table.ndim == 2 else table.reshape(1, -1), names)
+        matrix = table if table.ndim == 2 else table.reshape(1, -1)
+        _refuse_misfit(names, matrix.shape[1])
+        return SparseFrame(matrix, names)
     if isinstance(table, Mapping):
         return _row(list(table.values()), list(table))
     if module in ("polars", "pyarrow"):
@@ -52,9 +62,13 @@ def _frame(table: Any, names: Sequence[Hashable] | None) -> Frame:
         raise InputError(f"a table has rows and columns, but this has {array.ndim} dimensions")
     if array.dtype.kind not in "fiubOUS":
         raise InputError(f"an array of dtype {array.dtype} is neither numbers nor levels")
-    if names is not None and len(names) != array.shape[1]:
-        raise InputError(f"{len(names)} names do not fit {array.shape[1]} columns")
+    _refuse_misfit(names, array.shape[1])
     return ArrayFrame(array, names)
+
+
+def _refuse_misfit(names: Sequence[Hashable] | None, width: int) -> None:
+    if names is not None and len(names) != width:
+        raise InputError(f"{len(names)} names do not fit {width} columns")
 
 
 def _row(values: list[Any], names: list[Hashable] | None) -> ArrayFrame:
@@ -73,8 +87,8 @@ def _array(table: Any) -> NDArray[Any]:
         array = np.asarray(table)
         if array.dtype.kind in "US":  # numbers and strings side by side: keep the numbers
             array = np.asarray(table, dtype=object)
-    except (ValueError, TypeError) as error:
-        raise InputError(f"this is not a table of rows and columns: {error}") from None
+    except Exception as error:  # whatever another's object does when asked for an array
+        raise InputError(f"this is not a table of rows and columns: {message_of(error)}") from None
     if array.ndim == 0:
         raise InputError(f"a {type(table).__name__} is not a table of rows and columns")
     return array

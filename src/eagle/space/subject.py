@@ -34,6 +34,8 @@ class Picture:
             share = small[..., -1:] / top
             small = small[..., :-1] * share + top * (1 - share)
         low, high = _range(picture, small)
+        if not np.isfinite(high - low):  # the ends are farther apart than a float can tell
+            low, high, small = low / 2, high / 2, small / 2
         shown = np.rint(255 * np.clip((small - low) / (high - low), 0, 1)).astype(np.uint8)
         three = np.broadcast_to(shown[..., :1], (*shown.shape[:2], 3))
         return cls(shown if shown.shape[-1] == 3 else three.copy(), labels[::step, ::step], note)
@@ -46,7 +48,7 @@ def _range(picture: NDArray[Any], small: NDArray[np.float64]) -> tuple[float, fl
         return 0.0, 1.0
     if picture.dtype == np.uint8:
         return 0.0, 255.0
-    return low, high if high > low else low + 1.0
+    return low, high if high > low else low + max(abs(low), 1.0)
 
 
 @final

@@ -11,9 +11,9 @@ from unicodedata import category
 
 import numpy as np
 
-from eagle.space.mask import EvenSizes, MaskSpace, Sizes
+from eagle.space.mask import EvenSizes, MaskSpace, Sizes, check_sizes
 from eagle.space.subject import Passage
-from eagle.types import Array, InputError, Points
+from eagle.types import Array, InputError, Points, message_of, told
 
 Spans: TypeAlias = Sequence[tuple[int, int]]
 """Where parts of a text begin and end, in order, without overlap."""
@@ -86,7 +86,10 @@ class Texts:
         if self.split is not None and not callable(self.split):
             raise InputError("split is a function from a text to its parts, or a tokenizer")
         if self.mask is not None and not isinstance(self.mask, str):
-            raise InputError(f"a mask is a string, not {self.mask!r}")
+            raise InputError(f"a mask is a string, not {told(self.mask)}")
+        if not isinstance(self.bag, bool | np.bool_):
+            raise InputError(f"a bag is true or false, not {told(self.bag)}")
+        check_sizes(self.sizes)
 
     def groups(self, X: Any, one: bool, budget: int) -> list[Writings]:
         """One text, or several that share model calls."""
@@ -143,6 +146,11 @@ class Writings:
         names = tuple(t if often[t] == 1 else f"{t} [{k}]" for k, t in enumerate(tokens))
         return names, tuple((s, e, k) for k, (s, e) in enumerate(spans)), note
 
+    @property
+    def row_bytes(self) -> int:
+        """What one text costs in memory, at least."""
+        return max(1, *map(len, self.texts))
+
     def names(self, i: int) -> tuple[str, ...]:
         return self._apart[i][0]
 
@@ -190,11 +198,16 @@ def _healed(before: str, gap: str, dropped: bool) -> str:
 def _spans(text: str, split: Callable[..., Any]) -> Spans:
     """The spans that a function or a tokenizer finds."""
     found = _offsets(text, split)
-    if found is None:
-        found = split(text)
+    try:
+        if found is None:
+            found = split(text)
+    except Exception as error:
+        raise InputError(
+            f"the function that splits texts raised {type(error).__name__}: {message_of(error)}"
+        ) from error
     try:
         parts = [p if isinstance(p, str) else (int(p[0]), int(p[1])) for p in found]
-    except (TypeError, ValueError, IndexError):
+    except (TypeError, ValueError, LookupError, OverflowError):
         raise InputError(
             "split must return the parts of a text, as strings or as (begin, end)"
         ) from None
@@ -203,7 +216,7 @@ def _spans(text: str, split: Callable[..., Any]) -> Spans:
         start = text.find(part, at) if isinstance(part, str) else part[0]
         end = start + len(part) if isinstance(part, str) else part[1]
         if start < at or end > len(text):
-            raise InputError(f"split returned {part!r}, which is not in the text in this order")
+            raise InputError(f"split returned {told(part)}, which is not in the text in this order")
         spans += [(start, end)] if end > start else []
         at = end
     return spans

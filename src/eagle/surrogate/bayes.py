@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from eagle.surrogate.fit import checked, is_flat
 from eagle.surrogate.information import Information, Prior, augment
 from eagle.surrogate.posterior import StudentT
-from eagle.types import Array, InputError
+from eagle.types import Array, InputError, finite
 
 
 @final
@@ -137,7 +137,7 @@ class BayesLinear:
     def __post_init__(self) -> None:
         if not isinstance(self.prior, Prior):
             raise InputError(f"the prior of a line is a Prior, not {self.prior!r}")
-        if not (np.isfinite(self.n0) and self.n0 >= 0 and np.isfinite(self.sigma0)):
+        if not (finite(self.n0) and self.n0 >= 0 and finite(self.sigma0)):
             raise InputError("n0 must be zero or more, and sigma0 a finite number")
 
     def on(self, features: Array, weight: Array) -> Line:

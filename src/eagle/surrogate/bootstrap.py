@@ -33,6 +33,11 @@ class Bootstrap:
     def needs(self) -> frozenset[Need]:
         return getattr(self.surrogate, "needs", frozenset())
 
+    def room(self, n: int, d: int) -> int:
+        """Numbers held beside the rows: how often each is in each resample, and their chance."""
+        inner = getattr(self.surrogate, "room", None)
+        return 4 * self.resamples * n + (0 if inner is None else int(inner(n, d)))
+
     def on(self, features: Array, weight: Array) -> Fitter:
         return Later(self, features, weight)
 

@@ -7,7 +7,7 @@ from typing import final
 
 import numpy as np
 
-from eagle.types import Array, InputError
+from eagle.types import Array, InputError, finite, told
 
 # The Woodbury identity pays while there are this many times fewer points than coefficients.
 FEW = 8
@@ -40,9 +40,11 @@ class Prior:
 
     def __post_init__(self) -> None:
         for name, value, least in (("slopes", self.slopes, 0), ("intercept", self.intercept, -1)):
-            if value is not None and not (np.isfinite(value) and value > least and value >= 0):
+            if value is not None and not (finite(value) and value > least and value >= 0):
                 bound = "positive" if least == 0 else "zero or more"
-                raise InputError(f"the prior precision of the {name} must be {bound}: {value!r}")
+                raise InputError(
+                    f"the prior precision of the {name} must be {bound}: {told(value)}"
+                )
 
     def precision(self, d: int) -> Array:
         """The diagonal of Λ, shape (d + 1,): the intercept first."""

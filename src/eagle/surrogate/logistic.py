@@ -8,7 +8,7 @@ from typing import ClassVar, final
 import numpy as np
 
 from eagle.surrogate.fit import Fit, Fitter, Later, weighted_r2
-from eagle.types import Array, InputError, MissingExtraError, Need
+from eagle.types import Array, InputError, MissingExtraError, Need, finite
 
 
 @final
@@ -23,7 +23,7 @@ class Logistic:
     needs: ClassVar = frozenset({Need.BINARY})
 
     def __post_init__(self) -> None:
-        if not (np.isfinite(self.penalty) and self.penalty > 0):
+        if not (finite(self.penalty) and self.penalty > 0):
             raise InputError(f"a penalty is a positive number, not {self.penalty!r}")
 
     def on(self, features: Array, weight: Array) -> Fitter:

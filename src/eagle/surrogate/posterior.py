@@ -7,7 +7,7 @@ from typing import ClassVar, Protocol, final
 
 import numpy as np
 
-from eagle.types import Array, InputError
+from eagle.types import Array, InputError, finite, told
 
 DRAWS = 20_000
 
@@ -208,13 +208,13 @@ class Bounds:
 
 
 def check_level(level: float) -> None:
-    if not isinstance(level, int | float | np.number) or not 0 < level < 1:
-        raise InputError(f"a level is a probability between 0 and 1, not {level!r}")
+    if not finite(level) or not 0 < level < 1:
+        raise InputError(f"a level is a probability between 0 and 1, not {told(level)}")
 
 
 def check_top(k: int) -> None:
     if not isinstance(k, int | np.integer) or k < 1:
-        raise InputError(f"k must be a whole number of at least 1, not {k!r}")
+        raise InputError(f"k must be a whole number of at least 1, not {told(k)}")
 
 
 def share_in_top(draws: Array, k: int) -> Array:

@@ -10,7 +10,7 @@ import numpy as np
 
 from eagle.surrogate.fit import Fit, Fitter, Later, weighted_r2
 from eagle.surrogate.gaussian import STARTS, Regression, Scaled, tuned
-from eagle.types import Array, InputError
+from eagle.types import Array, InputError, finite
 
 Importance = Literal["lengthscale", "relevance"]
 
@@ -36,12 +36,16 @@ class Process:
     def __post_init__(self) -> None:
         if self.importance not in get_args(Importance):
             raise InputError(f"importance is 'lengthscale' or 'relevance', not {self.importance!r}")
-        if not (np.isfinite(self.delta) and self.delta > 0):
+        if not (finite(self.delta) and self.delta > 0):
             raise InputError(f"delta must be a positive number, not {self.delta!r}")
         if not 1 <= self.restarts <= len(STARTS):
             raise InputError(f"restarts go from 1 to {len(STARTS)}, not {self.restarts!r}")
         if self.most < 1:
             raise InputError(f"tuning needs at least 1 step, not {self.most!r}")
+
+    def room(self, n: int, d: int) -> int:
+        """Numbers held beside the rows: a process looks at pairs of them."""
+        return 8 * n * n
 
     def on(self, features: Array, weight: Array) -> Fitter:
         return Later(self, features, weight)

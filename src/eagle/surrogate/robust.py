@@ -13,7 +13,7 @@ from typing import Final, final
 
 import numpy as np
 
-from eagle.surrogate.balance import Balance
+from eagle.surrogate.balance import TRIPLES, Balance
 from eagle.surrogate.bayes import BayesLinear, Line
 from eagle.surrogate.fit import Fit, is_flat
 from eagle.surrogate.posterior import StudentT
@@ -43,6 +43,12 @@ class Robust:
     def __post_init__(self) -> None:
         if not isinstance(self.line, BayesLinear):
             raise InputError(f"robust intervals are those of a BayesLinear, not {self.line!r}")
+
+    def room(self, n: int, d: int) -> int:
+        """Numbers held beside the line: for the degrees, and for products of features."""
+        degrees = 3 * n * n if n <= FEW * (d + 1) else 0
+        some = min(d, TRIPLES)
+        return degrees + (n * (d + some * (some - 1)) if self.balanced else 0)
 
     def on(self, features: Array, weight: Array) -> Sandwich:
         line = self.line.on(features, weight)

@@ -1,0 +1,81 @@
+"""How much memory a plan takes, asked before it is made: what cannot fit is refused in words."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Final
+
+from eagle.types import InputError
+
+PLANNED: Final = 6
+"""Numbers held for each row and coefficient at the worst moment of planning and fitting: uniforms,
+points, features, the line's rows, their reach and the hat matrix. As measured: from 4 to 8."""
+
+SQUARES: Final = 5
+"""Matrices of coefficients by coefficients that are held at once."""
+
+ASKED: Final = 4
+"""Numbers held for each row and feature of one call: points, values and the table itself."""
+
+UNKNOWN: Final = 64 << 30
+"""What is taken for the memory of a machine that does not tell."""
+
+
+def memory() -> int:
+    """The physical memory of this machine, in bytes."""
+    try:
+        found = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):  # not every system has such names
+        return UNKNOWN
+    return found if found > 0 else UNKNOWN
+
+
+def of_plan(rows: int, d: int, surrogate: Any) -> int:
+    """The bytes that a plan of so many rows and d features takes until it is fitted."""
+    beside = getattr(surrogate, "room", None)
+    more = 0 if beside is None else int(beside(rows, d))
+    return 8 * (PLANNED * rows * (d + 1) + SQUARES * (d + 1) ** 2 + more)
+
+
+def refuse_plan(rows: int, d: int, surrogate: Any) -> None:
+    """A plan that this machine cannot hold."""
+    size = of_plan(rows, d, surrogate)
+    if size <= memory():
+        return
+    fits = largest(rows, d, surrogate)
+    hint = f"a budget of up to {fits:,} would fit" if fits else "explain with fewer features"
+    raise InputError(
+        f"a plan of {shown(rows)} rows for {d:,} feature{'s' if d > 1 else ''} would take "
+        f"{gib(size)} of memory, and this machine has {gib(memory())}: {hint}"
+    )
+
+
+def refuse_call(rows: int, d: int) -> None:
+    """A table of so many rows in one call that this machine cannot hold."""
+    size = 8 * ASKED * rows * d
+    if size > memory():
+        raise InputError(
+            f"a call of {shown(rows)} rows of {d:,} features would take {gib(size)} of "
+            f"memory, and this machine has {gib(memory())}: give a smaller batch_rows"
+        )
+
+
+def largest(rows: int, d: int, surrogate: Any) -> int:
+    """How many rows fit, to two digits; 0 if none do."""
+    low, high = 0, rows
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if of_plan(middle, d, surrogate) <= memory() else (low, middle)
+    step: int = 10 ** max(len(str(low)) - 2, 0)
+    return low // step * step
+
+
+def gib(size: int) -> str:
+    """Bytes as GiB."""
+    whole = size >> 30
+    return f"{size / 2**30:.1f} GiB" if whole < 1000 else f"{shown(whole)} GiB"
+
+
+def shown(number: int) -> str:
+    """A whole number of any size."""
+    return f"{number:,}" if number < 10**15 else "more than 10^15"
