@@ -19,6 +19,10 @@ test: $(VENV)/.dev
 test-all: $(VENV)/.dev
 	$(BIN)/python tests/everywhere.py
 
+# Ten times as many hostile cases as the tests have.
+fuzz: $(VENV)/.dev
+	EAGLE_FUZZ=20000 $(BIN)/python -m pytest -n 2 tests/law/test_fuzz.py
+
 bench: $(VENV)/.dev
 	@$(BIN)/python -m pip install --quiet --editable '.[bench]'
 	$(BIN)/python -m benchmarks.speed
