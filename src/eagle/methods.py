@@ -215,7 +215,8 @@ TILIA: Final = Method("Tilia", Independent(), Exponential(), Tree(selection=Auto
 one by the class that is explained, which says nothing about a direction."""
 
 S_LIME: Final = Method("S-LIME", Append(), Exponential(), Ridge(1.0, LassoPath(5)))
-"""More rows until the first 5 steps of the lasso path are no accident, or the budget is spent."""
+"""More rows until the steps of the lasso path to at most 5 features are no accident, or the budget
+is spent. What is tested is what is reported: one path of the same columns."""
 
 S_LIME_PUBLISHED: Final = replace(
     S_LIME, name="S-LIME (published)", design=Append(first=1000), budget=10_000
