@@ -94,9 +94,10 @@ GLIME_UNIFORM: Final = Method("GLIME (uniform)", Tilted(Uniform(0.5)), Exponenti
 """Offsets evenly within ½ a standard deviation, in the continuous view."""
 
 BAYLIME: Final = Method("BayLIME", Independent(), Exponential(), Evidence(), COSINE)
-"""BayLIME without prior knowledge: both precisions by the evidence, rows counted by weight.
+"""BayLIME without prior knowledge: both precisions by the evidence of ε ~ N(0, 1/(απ)).
 
-The reference counts rows, not their weights, in the noise, so its intervals are too narrow.
+Its noise counts rows, as its authors' code does: a weight says how noisy a row is, so it is no
+count. scikit-learn's BayesianRidge sums weights from 1.7 on, as if they were repetitions.
 """
 
 

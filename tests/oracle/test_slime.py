@@ -292,14 +292,15 @@ def test_no_unit_of_the_answers_plays_a_part(factor: float) -> None:
 @pytest.mark.parametrize("method", [methods.S_LIME, methods.lime(LassoPath(3))])
 def test_scores_scale_with_the_answers(method: Method) -> None:
     data = np.random.default_rng(2).normal(size=(300, 4))
-    one, small = (
+    one, small, tiny = (
         eagle.Explainer(lambda X, f=factor: f * (X @ [4.0, 2, 1, 0]), data, method=method).explain(
             data[[0]]
         )
-        for factor in (1.0, 3e-6)
+        for factor in (1.0, 3e-6, 1e-9)
     )
     assert np.abs(one.scores).max() > 0
     assert np.allclose(small.scores, 3e-6 * one.scores, rtol=1e-9, atol=0)
+    assert np.allclose(tiny.scores, 1e-9 * one.scores, rtol=1e-9, atol=0)
 
 
 def test_exact_ties_come_in_in_their_own_order() -> None:
