@@ -94,9 +94,10 @@ GLIME_UNIFORM: Final = Method("GLIME (uniform)", Tilted(Uniform(0.5)), Exponenti
 """Offsets evenly within ½ a standard deviation, in the continuous view."""
 
 BAYLIME: Final = Method("BayLIME", Independent(), Exponential(), Evidence(), COSINE)
-"""BayLIME without prior knowledge: both precisions by the evidence, rows counted by weight.
+"""BayLIME without prior knowledge: both precisions by the evidence of ε ~ N(0, 1/(απ)).
 
-The reference counts rows, not their weights, in the noise, so its intervals are too narrow.
+Its noise counts rows, as its authors' code does: a weight says how noisy a row is, so it is no
+count. scikit-learn's BayesianRidge sums weights from 1.7 on, as if they were repetitions.
 """
 
 
@@ -215,7 +216,8 @@ TILIA: Final = Method("Tilia", Independent(), Exponential(), Tree(selection=Auto
 one by the class that is explained, which says nothing about a direction."""
 
 S_LIME: Final = Method("S-LIME", Append(), Exponential(), Ridge(1.0, LassoPath(5)))
-"""More rows until the first 5 steps of the lasso path are no accident, or the budget is spent."""
+"""More rows until the steps of the lasso path to at most 5 features are no accident, or the budget
+is spent. What is tested is what is reported: one path of the same columns."""
 
 S_LIME_PUBLISHED: Final = replace(
     S_LIME, name="S-LIME (published)", design=Append(first=1000), budget=10_000

@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from scipy import optimize, stats
 from sklearn.linear_model import BayesianRidge
 
+import eagle
 from eagle import methods
+from eagle.kernel import Exponential
 from eagle.surrogate.evidence import HYPER, Evidence
 from eagle.surrogate.fit import Fit, weighted_r2
 from eagle.surrogate.posterior import StudentT
@@ -50,13 +52,19 @@ def precisions(fit: Fit, z: Array, y: Array, weight: Array) -> tuple[float, floa
     return float(alpha), float(lam)
 
 
-def scikit_learns(z: Array, y: Array, weight: Array) -> Any:
-    """The same hyper-priors as ours, which are in units of the answers' own variance."""
-    rate = HYPER * float(weight @ centred(z, y, weight)[1] ** 2) / weight.sum()
-    model = BayesianRidge(
-        max_iter=10_000, tol=1e-14, alpha_1=HYPER, alpha_2=rate, lambda_1=HYPER, lambda_2=rate
-    )
-    return model.fit(z, y, sample_weight=weight)
+def scikit_learns(z: Array, y: Array, weight: Array, **how: float) -> Any:
+    """Its BayesianRidge on rows scaled by √weight, which are N rows to it in every version. Given
+    the weights themselves, it counts Σπ from 1.7 on."""
+    x, lift = centred(z, y, weight)
+    model = BayesianRidge(max_iter=10_000, tol=1e-14, fit_intercept=False, **how)
+    return model.fit(x * np.sqrt(weight)[:, None], lift * np.sqrt(weight))
+
+
+def hyper(z: Array, y: Array, weight: Array) -> dict[str, float]:
+    """Our hyper-priors, which are in units of the answers' variance and of the mean weight."""
+    total = float(weight @ centred(z, y, weight)[1] ** 2)
+    rates = {"alpha_2": HYPER * total / len(y), "lambda_2": HYPER * total / weight.sum()}
+    return {"alpha_1": HYPER, "lambda_1": HYPER, **rates}
 
 
 # -- nothing given ------------------------------------------------------------------------------
@@ -67,14 +75,25 @@ def scikit_learns(z: Array, y: Array, weight: Array) -> Any:
 def test_scikit_learns_bayesian_ridge(seed: int) -> None:
     z, y, weight = sample(seed)
     fit = Evidence(most=10_000, tolerance=1e-14).fit(z, y, weight)
-    theirs = scikit_learns(z, y, weight)
+    theirs = scikit_learns(z, y, weight, **hyper(z, y, weight))
     assert np.allclose(fit.scores, theirs.coef_, rtol=1e-9, atol=1e-9)
-    assert np.isclose(fit.intercept, theirs.intercept_, rtol=1e-9)
     assert np.allclose(covariance(fit), theirs.sigma_, rtol=1e-8, atol=1e-12)
     alpha, lam = precisions(fit, z, y, weight)
     assert np.isclose(alpha, theirs.alpha_, rtol=1e-6)
     assert np.isclose(lam, theirs.lambda_, rtol=1e-6)
-    assert np.isclose(fit.r2, theirs.score(z, y, weight), rtol=1e-9)
+
+
+@given(seeds)
+@settings(max_examples=15)
+def test_scikit_learns_own_line_where_all_rows_weigh_alike(seed: int) -> None:
+    """There its count is right in every version, and its intercept and R² are there to compare."""
+    z, y, _ = sample(seed)
+    fit = Evidence(most=10_000, tolerance=1e-14).fit(z, y, np.ones(len(y)))
+    theirs = BayesianRidge(max_iter=10_000, tol=1e-14, **hyper(z, y, np.ones(len(y)))).fit(z, y)
+    assert np.allclose(fit.scores, theirs.coef_, rtol=1e-9, atol=1e-9)
+    assert np.isclose(fit.intercept, theirs.intercept_, rtol=1e-9)
+    assert np.allclose(covariance(fit), theirs.sigma_, rtol=1e-8, atol=1e-12)
+    assert np.isclose(fit.r2, theirs.score(z, y), rtol=1e-9)
     assert np.isclose(fit.local, theirs.predict(z[:1])[0], rtol=1e-9)
 
 
@@ -83,47 +102,107 @@ def test_scikit_learns_bayesian_ridge(seed: int) -> None:
 def test_the_default_tolerance_is_tight(seed: int) -> None:
     z, y, weight = sample(seed)
     fit = Evidence().fit(z, y, weight)
-    theirs = scikit_learns(z, y, weight)
+    theirs = scikit_learns(z, y, weight, **hyper(z, y, weight))
     assert np.allclose(fit.scores, theirs.coef_, rtol=1e-6, atol=1e-7)
     alpha, lam = precisions(fit, z, y, weight)
     assert np.isclose(alpha, theirs.alpha_, rtol=1e-5)
     assert np.isclose(lam, theirs.lambda_, rtol=1e-5)
     assert np.allclose(covariance(fit), theirs.sigma_, rtol=1e-5, atol=1e-10)
-    as_shipped = BayesianRidge(max_iter=10_000, tol=1e-14).fit(z, y, sample_weight=weight)
+    as_shipped = scikit_learns(z, y, weight)
     assert np.allclose(fit.scores, as_shipped.coef_, rtol=1e-4, atol=1e-5)
     assert np.allclose(covariance(fit), as_shipped.sigma_, rtol=1e-2, atol=1e-8)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_it_climbs_the_evidence_to_its_top(seed: int) -> None:
-    """Weights of whole numbers are rows drawn so often. Of those, the log density of the answers
-    y ~ N(0, I/α + XXᵀ/λ) about their mean is climbed by an optimiser that knows no formula."""
-    z, y, _ = sample(seed, 25, 3)
-    often = np.random.default_rng(seed).integers(1, 4, 25)
-    rows = np.repeat(np.arange(25), often)
-    x, lift = centred(z[rows], y[rows], np.ones(len(rows)))
+def density(z: Array, y: Array, weight: Array, alpha: float, lam: float) -> Any:
+    """The law of √weight × answer about the weighted means, N(0, I/α + XXᵀ/λ), and X."""
+    x = centred(z, y, weight)[0] * np.sqrt(weight)[:, None]
+    return stats.multivariate_normal(np.zeros(len(y)), np.eye(len(y)) / alpha + x @ x.T / lam), x
+
+
+def climbed(z: Array, y: Array, weight: Array, lam: float | None = None) -> tuple[float, float]:
+    """α and λ where that density of the answers is largest, by an optimiser that knows no
+    formula; or α alone, where λ is given."""
+    seen = centred(z, y, weight)[1] * np.sqrt(weight)
 
     def loss(logs: Any) -> float:
-        alpha, lam = np.exp(logs)
-        scale = np.eye(len(rows)) / alpha + x @ x.T / lam
-        return -float(stats.multivariate_normal(np.zeros(len(rows)), scale).logpdf(lift))
+        both = np.exp(logs) if lam is None else (float(np.exp(logs[0])), lam)
+        return -float(density(z, y, weight, *both)[0].logpdf(seen))
 
-    top = optimize.minimize(loss, [0.0, 0.0], method="BFGS", options={"gtol": 1e-4})
-    found = precisions(Evidence().fit(z, y, often.astype(float)), z, y, often.astype(float))
-    assert np.allclose(np.log(found), top.x, atol=2e-3)
-    assert loss(np.log(found)) <= top.fun + 1e-4
+    start = [0.0, 0.0] if lam is None else [0.0]
+    how = {"xatol": 1e-7, "fatol": 1e-10, "maxiter": 2000}
+    top = optimize.minimize(loss, start, method="Nelder-Mead", options=how)
+    assert top.success
+    alpha, *rest = np.exp(top.x)
+    return float(alpha), float(rest[0]) if lam is None else lam
 
 
-@given(seeds)
+UNEQUAL = {
+    "kernel": lambda rng: rng.uniform(0.05, 1, 25),
+    "small": lambda rng: 1e-3 * rng.uniform(0.05, 1, 25),
+    "planned several times": lambda rng: rng.integers(1, 5, 25) * rng.uniform(0.2, 1, 25),
+}
+
+
+@pytest.mark.parametrize("weigh", UNEQUAL.values(), ids=UNEQUAL)
+@pytest.mark.parametrize("seed", range(3))
+def test_it_climbs_the_evidence_to_its_top(seed: int, weigh: Any) -> None:
+    """And there the scores are what scores and answers, jointly normal, say of the scores: they
+    have the covariance Xᵀ/λ with the answers, so E = XᵀC⁻¹y/λ and I/λ − XᵀC⁻¹X/λ²."""
+    z, y, _ = sample(seed, 25, 3)
+    weight = weigh(np.random.default_rng(seed))
+    alpha, lam = climbed(z, y, weight)
+    fit = Evidence().fit(z, y, weight)
+    assert np.allclose(precisions(fit, z, y, weight), (alpha, lam), rtol=1e-3)
+    law, x = density(z, y, weight, alpha, lam)
+    seen = centred(z, y, weight)[1] * np.sqrt(weight)
+    assert np.allclose(fit.scores, x.T @ np.linalg.solve(law.cov, seen) / lam, rtol=1e-3)
+    spread = np.eye(3) / lam - x.T @ np.linalg.solve(law.cov, x) / lam**2
+    assert np.allclose(covariance(fit), spread, rtol=2e-3, atol=1e-3 * spread.max())
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("lam", [0.1, 5.0])
+def test_with_the_prior_given_the_noise_is_at_the_top(seed: int, lam: float) -> None:
+    z, y, weight = sample(seed, 25, 3)
+    prior = np.array([0.4, -1.0, 0.2])
+    alpha, _ = climbed(z, y - z @ prior, weight, lam)
+    fit = Evidence(precision=lam, mean=tuple(prior.tolist())).fit(z, y, weight)
+    assert np.allclose(precisions(fit, z, y, weight), (alpha, lam), rtol=1e-3)
+
+
+@given(seeds, st.sampled_from([1e-6, 0.3, 7.0, 1e6]))
 @settings(max_examples=20)
-def test_rows_count_by_their_weights(seed: int) -> None:
-    z, y, _ = sample(seed)
-    often = np.random.default_rng(seed).integers(1, 5, len(y))
-    rows = np.repeat(np.arange(len(y)), often)
-    once = Evidence().fit(z, y, often.astype(float))
-    again = Evidence().fit(z[rows], y[rows], np.ones(len(rows)))
-    assert np.allclose(once.scores, again.scores, rtol=1e-6, atol=1e-8)
-    assert np.allclose(covariance(once), covariance(again), rtol=1e-6, atol=1e-12)
+def test_the_unit_of_weights_plays_no_part(seed: int, factor: float) -> None:
+    z, y, weight = sample(seed)
+    for way in (Evidence(), Evidence(precision=2.0, mean=0.3)):
+        one, other = (way.fit(z, y, k * weight) for k in (1.0, factor))
+        assert np.allclose(other.scores, one.scores, rtol=1e-7, atol=1e-9)
+        assert np.allclose(covariance(other), covariance(one), rtol=1e-6, atol=1e-12)
+
+
+def test_a_row_that_weighs_nothing_says_nothing() -> None:
+    z, y, weight = sample(3)
+    some = np.concatenate([weight, np.zeros(300)])
+    more = np.random.default_rng(0).normal(size=(300, 5))
+    one = Evidence().fit(z, y, weight)
+    other = Evidence().fit(np.vstack([z, more]), np.concatenate([y, more[:, 0]]), some)
+    assert np.allclose(other.scores, one.scores, rtol=1e-9)
+    assert np.allclose(covariance(other), covariance(one), rtol=1e-8, atol=1e-14)
+
+
+def test_a_row_planned_several_times_is_one_observation() -> None:
+    """Three columns of three levels: of 500 rows planned 27 are asked, and count as 27."""
+    data = np.random.default_rng(0).choice(3, size=(200, 3), p=[0.5, 0.3, 0.2])
+    e = eagle.Explainer(
+        lambda X: np.exp(X[:, 0]) - X[:, 1] * X[:, 2],
+        data, method=methods.BAYLIME, categories=[0, 1, 2], budget=500,
+    ).explain(data[[0]])  # fmt: skip
+    z, y, weight = e.evidence.features, e.evidence.answers[:, 0], e.evidence.weight
+    assert len(y) == 27
+    assert weight.sum() > 100
+    fit = Evidence().fit(z, y, weight)
+    assert np.allclose(fit.scores, e.scores)
+    stationary(fit, z, y, weight, np.zeros(3))
 
 
 @pytest.mark.parametrize(("n", "d"), [(12, 8), (8, 20), (3, 2), (2, 6), (1, 4), (60, 40)])
@@ -147,13 +226,13 @@ def test_rows_that_weigh_less_than_one_a_feature(way: Evidence, n: int, d: int) 
 
 
 def stationary(fit: Fit, z: Array, y: Array, weight: Array, prior: Any) -> None:
-    """α·RSS + γ = n, up to hyper-priors that are small beside the answers' own variance."""
+    """α·RSS + γ = N, up to hyper-priors that are small beside the answers' own variance."""
     x, lift = centred(z, y, weight)
-    unit = float(weight @ (lift - x @ prior) ** 2) / weight.sum()
+    unit = float(weight @ (lift - x @ prior) ** 2) / len(y)
     alpha, _ = precisions(fit, z, y, weight)
     known = alpha * np.trace(x.T @ (weight[:, None] * x) @ covariance(fit))
     left = float(weight @ (lift - x @ fit.scores) ** 2) + 2 * HYPER * unit
-    assert np.isclose(alpha * left + known, weight.sum() + 2 * HYPER, rtol=5e-3)
+    assert np.isclose(alpha * left + known, len(y) + 2 * HYPER, rtol=5e-3)
 
 
 @given(seeds, st.sampled_from([1e-9, 1e-4, 1e5, 1e9]))
@@ -171,7 +250,7 @@ def test_a_column_that_never_changes_keeps_its_prior() -> None:
     z, y, weight = sample(2)
     z[:, 3] = 1.0
     fit = Evidence().fit(z, y, weight)
-    theirs = scikit_learns(z, y, weight)
+    theirs = scikit_learns(z, y, weight, **hyper(z, y, weight))
     assert np.allclose(fit.scores, theirs.coef_, rtol=1e-6, atol=1e-9)
     assert np.allclose(covariance(fit), theirs.sigma_, rtol=1e-5, atol=1e-10)
     given_ = Evidence(noise=2.0, precision=4.0, mean=(0.0, 0.0, 0.0, 5.0, 0.0)).fit(z, y, weight)
@@ -195,7 +274,7 @@ def test_the_noise_alone_is_at_its_fixed_point(seed: int, lam: float, prior: boo
     gram = x.T @ (weight[:, None] * x)
     known = np.trace(alpha * gram @ np.linalg.inv(lam * np.eye(5) + alpha * gram))
     left = float(weight @ (lift - x @ fit.scores) ** 2)
-    assert np.isclose(alpha, (weight.sum() - known) / left, rtol=1e-3)
+    assert np.isclose(alpha, (len(y) - known) / left, rtol=1e-3)
     stationary(fit, z, y, weight, np.broadcast_to(mean, (5,)))
     closed(fit, z, y, weight, alpha, lam, np.broadcast_to(mean, (5,)), 1e-6)
 
@@ -269,6 +348,25 @@ def test_intervals_cover_when_the_model_is_true() -> None:
         low, high = fit.posterior.interval(0.9).T
         held.append((low <= truth) & (truth <= high))
     assert np.allclose(np.mean(held, axis=0), 0.9, atol=0.045)
+
+
+@pytest.mark.parametrize("binary", [False, True])
+def test_intervals_cover_when_nothing_is_given(binary: bool) -> None:
+    """At 100 rows under LIME's kernel, precisions found: 90% hold 90%, if rows are counted. By
+    their weights, which sum to half of that, 98% would."""
+    rng = np.random.default_rng(0)
+    held = []
+    for _ in range(300):
+        z = (rng.random((100, 8)) < 0.25).astype(float) if binary else rng.normal(size=(100, 8))
+        z[0] = float(binary)
+        weight = Exponential()(z, z[0])
+        truth = 2 * rng.normal(size=8)
+        y = 0.3 + z @ truth + 0.4 * rng.normal(size=100) / np.sqrt(weight)
+        fit = Evidence().fit(z, y, weight)
+        assert fit.posterior is not None
+        low, high = fit.posterior.interval(0.9).T
+        held.append((low <= truth) & (truth <= high))
+    assert abs(np.mean(held) - 0.9) < 0.03
 
 
 def test_a_prior_mean_stretched_to_the_size_of_the_scores() -> None:

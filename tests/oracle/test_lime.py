@@ -58,6 +58,7 @@ def theirs(
     """By the weights given, or by those that LIME finds from distances."""
     weigh = partial(kernel, kernel_width=width) if weight is None else (lambda _: weight)
     base = lime_base.LimeBase(weigh, random_state=0)
+    base.generate_lars_path = without_residues(base.generate_lars_path)
     intercept, pairs, r2, local = base.explain_instance_with_data(
         z, y[:, None], distance, 0, k, way
     )
@@ -65,6 +66,17 @@ def theirs(
     scores[[j for j, _ in pairs]] = [value for _, value in pairs]
     chosen = tuple(sorted(int(j) for j, _ in pairs))
     return Theirs(chosen, scores, float(intercept), float(r2), float(local[0]))
+
+
+def without_residues(path: Any) -> Any:
+    """A slope that leaves the path is 0. LIME, which counts slopes that are not, may find 1e-17
+    there: rounding alone decides."""
+
+    def clean(*rows: Any) -> Any:
+        alphas, slopes = path(*rows)
+        return alphas, np.where(np.abs(slopes) > 1e-9 * np.abs(slopes).max(), slopes, 0.0)
+
+    return clean
 
 
 def agree(ours: Fit, lime: Theirs) -> None:
@@ -345,11 +357,13 @@ def test_columns_that_say_the_same_or_nothing(seed: int) -> None:
         kept = select.Forward(k).choose(z, y, weight)
         assert len(kept) == k
         assert r2_of(z, y, weight, kept) >= r2_of(z, y, weight, list(lime.chosen)) - 1e-9
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # lars drops columns that are degenerate, and says so
-        for k in (1, 3, 6, 8):
-            lime = theirs(z, y, weight, k=k, way="lasso_path")
-            assert tuple(select.LassoPath(k).choose(z, y, weight)) == lime.chosen
+    others = np.array([0, 1, 2, 3, 5, 6, 7, 8, 9])
+    for k in (1, 3, 6, 8):  # the first of two columns alike is on our path; LIME is given no other
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # scikit-learn drops what is degenerate, and says so
+            lime = theirs(z[:, others], y, weight, k=k, way="lasso_path")
+        kept = select.LassoPath(k).choose(z, y, weight)
+        assert tuple(kept) == tuple(others[list(lime.chosen)])
 
 
 @given(seed=seeds, k=st.integers(1, 10))

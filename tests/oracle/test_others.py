@@ -1,20 +1,17 @@
-"""US-LIME, CLIMAX and S-LIME, each by a second road."""
+"""US-LIME and CLIMAX, each by a second road."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import stats
 from sklearn import linear_model
 
 import eagle
 from catalogue import Recorder
 from eagle import methods
-from eagle.design.append import Append
 from eagle.design.balanced import Balanced
 from eagle.design.iid import Independent
 from eagle.explain import Method
@@ -260,127 +257,3 @@ def test_one_label_alone_separates_nothing() -> None:
     for wrong in (0.0, -1.0, float("nan")):
         with pytest.raises(eagle.InputError, match="penalty"):
             Logistic(wrong)
-
-
-# -- S-LIME -------------------------------------------------------------------------------------
-
-
-def by_hand(z: Array, y: Array, weight: Array) -> list[float]:
-    """The first two steps for three features: standardise, correlate, compare, walk on."""
-    root, n = np.sqrt(weight), len(y)
-    x = (z - np.average(z, axis=0, weights=weight)) * root[:, None]
-    x = x / np.sqrt((x**2).mean(axis=0))
-    r = (y - np.average(y, weights=weight)) * root
-    out, inside = [], list[int]()
-    for _ in range(2):
-        c = x.T @ r / n
-        free = [j for j in range(3) if j not in inside]
-        first, second = sorted(free, key=lambda j: -abs(c[j]))[:2]
-        lead = (np.sign(c[first]) * x[:, first] - np.sign(c[second]) * x[:, second]) * r
-        assert np.isclose(lead.mean(), abs(c[first]) - abs(c[second]))
-        out.append(float(lead.mean() / np.sqrt(2 * lead.var() / n)))
-        inside.append(first)
-        if len(inside) == 1:  # go on along the first, until another is correlated as much
-            s = np.sign(c[first])
-            steps = []
-            for j in free:
-                if j != first:
-                    g = x[:, j] @ x[:, first] / n
-                    for side in (1, -1):
-                        step = (abs(c[first]) - side * c[j]) / (1 - side * s * g)
-                        steps.append(step if step > 1e-12 else np.inf)
-            r = r - min(steps) * s * x[:, first]
-    return out
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_the_margins_by_hand(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    z = (rng.random((80, 3)) < [0.3, 0.5, 0.7]).astype(float)
-    y = z @ [1.0, -0.8, 0.3] + 0.3 * rng.normal(size=80)
-    weight = rng.uniform(0.2, 1, 80)
-    found = Append(k=3).margins(z, y, weight)
-    assert np.allclose(found, by_hand(z, y, weight), rtol=1e-8)
-    assert len(found) == 2  # the last of three has nobody to lead
-    pair = Append().margins(z[:, :2], y, weight)
-    assert len(pair) == 1
-    assert Append().margins(z[:, :1], y, weight) == []
-    assert Append().margins(z, np.full(80, 0.4), weight) == []
-
-
-def test_how_many_rows_the_test_wants() -> None:
-    rng = np.random.default_rng(0)
-    z = rng.normal(size=(100, 2))
-    weight = np.ones(100)
-    z95 = float(stats.norm.ppf(0.95))
-    for gap in (0.0, 0.02, 0.05, 0.1, 0.2, 0.5, 2.0):
-        y = (1 + gap) * z[:, 0] + z[:, 1] + rng.normal(size=100)
-        (at,) = Append().margins(z, y, weight)
-        wanted = Append().wanted(z, y, weight)
-        if at >= z95:
-            assert wanted == 100
-        else:
-            assert wanted == min(200, int(np.ceil(100 * (z95 / at) ** 2)))
-        strict = Append(alpha=0.001)
-        if at < stats.norm.ppf(0.999):
-            assert strict.wanted(z, y, weight) > 100
-
-
-def line(slopes: Sequence[float]) -> Any:
-    return lambda X: sum(s * column for s, column in zip(slopes, X.T, strict=True))
-
-
-def appended(model: Any, budget: int = 500, **how: Any) -> tuple[eagle.Explanation, Recorder]:
-    data, seen = table(600), Recorder(model)
-    method = Method("S-LIME", Append(**how), Exponential(), Ridge())
-    e = eagle.Explainer(seen, data, method=method, view="continuous", budget=budget).explain(
-        data[[0]]
-    )
-    return e, seen
-
-
-def test_clear_steps_ask_no_more() -> None:
-    e, model = appended(line([8.0, 4.0, 2.0, 0.5]), k=1)
-    assert [len(X) for X in model.asked] == [100]
-    assert e.bill.rows == 100
-
-
-def test_a_near_tie_appends_and_asks_nothing_twice() -> None:
-    e, model = appended(line([2.0, 1.99, 0.1, 0.1]), k=1, budget=1000)
-    sizes = [len(X) for X in model.asked]
-    assert sizes[0] == 100
-    assert len(sizes) >= 3
-    assert sum(sizes) == e.bill.rows == 1000
-    total = np.cumsum(sizes)
-    assert (total[1:] <= 2 * total[:-1]).all()  # at most twofold
-    every = np.concatenate(model.asked)
-    assert not pd.DataFrame(every).duplicated().any()
-    assert np.allclose(e.evidence.answers[:, 0], line([2.0, 1.99, 0.1, 0.1])(every))
-
-
-@pytest.mark.parametrize("budget", [1, 50, 100, 101, 150, 333])
-def test_it_stops_at_the_budget(budget: int) -> None:
-    e, model = appended(line([1.0, 1.0, 1.0, 1.0]), budget=budget)
-    assert sum(len(X) for X in model.asked) == e.bill.rows == budget
-
-
-def test_columns_that_repeat_or_stand_still() -> None:
-    """No step of a path that is degenerate may warn, or stop the explanation."""
-    rng = np.random.default_rng(0)
-    z = (rng.random((60, 4)) < 0.5).astype(float)
-    z[:, 2] = z[:, 0]
-    z[:, 3] = 1.0
-    y = z @ [1.0, 0.5, 0.0, 0.0] + rng.normal(size=60) / 9
-    found = Append().margins(z, y, np.ones(60))
-    assert all(np.isfinite(at) or at == np.inf for at in found)
-    assert Append().wanted(z, y, np.ones(60)) <= 120
-    exact = Append().margins(z, z[:, 0], np.ones(60))  # nothing is left after the first step
-    assert not np.isnan(exact).any()
-
-
-def test_s_limes_own_numbers() -> None:
-    assert methods.S_LIME_PUBLISHED.budget == 10_000
-    assert methods.S_LIME_PUBLISHED.design == Append(first=1000)
-    for wrong in ({"k": 0}, {"first": 0}, {"alpha": 0.0}, {"alpha": 0.5}):
-        with pytest.raises(eagle.InputError, match="at least 1"):
-            Append(**wrong)

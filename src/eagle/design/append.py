@@ -8,26 +8,61 @@ from typing import final
 
 import numpy as np
 
-from eagle.types import Array, InputError, Kernel, MissingExtraError, Points, Seen, Space
+from eagle.surrogate.lasso import Columns, columns, path, reported
+from eagle.ties import TIE, best
+from eagle.types import Array, InputError, Kernel, Points, Seen, Space
+
+
+@final
+@dataclass(frozen=True)
+class Margin:
+    """By how much a feature that comes in leads the next one, and the error of that.
+
+    Both are in units of the answers' standard deviation.
+    """
+
+    lead: float
+    error: float
+
+    def passes(self, z: float, tol: float) -> bool:
+        """Whether the lead is z errors, or falls short of that by at most `tol`."""
+        return self.lead >= z * self.error - tol
+
+    def rows(self, n: int, z: float) -> int:
+        """Of how many rows the lead would be z errors: at most twice the n there are."""
+        if not self.lead > 0:
+            return 2 * n
+        wanted = n * (z * self.error / self.lead) ** 2
+        return math.ceil(min(wanted * (1 - TIE), 2 * n))  # rounding must not add a row
 
 
 @final
 @dataclass(frozen=True)
 class Append:
-    """Independent rows; more of them, until the first `k` steps of LARS pass a test each.
+    """Independent rows; more of them, until every step to the features reported passes a test.
 
-    A step passes if the feature that enters is correlated with the residual by more than the
-    next one, at the error probability `alpha`. If it does not, n grows to n(z/z_p)², at most
-    twofold. Rows are appended: the published form draws all of them anew.
+    The steps are those of the lasso's path on which `LassoPath(k)` chooses: what passes is what is
+    reported. A step passes if the feature that comes in goes along with what is left by more than
+    the next one, c₁ − c₂ ≥ z√(2·Var/n) − tol, at the error probability `alpha`. Here c is the mean
+    of column × residual and Var the variance of the difference of those products: twice, since a
+    new sample would have its own error. If a step fails, n grows to n(z/z_p)², at most twofold.
+
+    `tol` is in units of the answers' standard deviation (of √weight × answer, as on the path), so
+    that no unit plays a part. Its authors' 1e-3 is absolute: on probabilities of standard
+    deviation s it is 1e-3/s of ours, so that ours is the stricter. Rows are appended: the
+    published form draws all of them anew.
     """
 
     k: int = 5
     first: int = 100
     alpha: float = 0.05
+    tol: float = 1e-3
 
     def __post_init__(self) -> None:
         if min(self.k, self.first) < 1 or not 0 < self.alpha < 0.5:
             raise InputError("k and first must be at least 1, and alpha between 0 and ½")
+        if not 0 <= self.tol < math.inf:
+            raise InputError(f"tol is a share of the answers' spread, not below 0: {self.tol!r}")
 
     def ask(
         self, seen: Seen, space: Space, kernel: Kernel, left: int, rng: np.random.Generator
@@ -44,33 +79,30 @@ class Append:
         from scipy.special import ndtri
 
         n, z = len(y), float(ndtri(1 - self.alpha))
-        for at in self.margins(features, y, weight):
-            if at < z:
-                return math.ceil(min(n * (z / at) ** 2, 2 * n)) if at > 0 else 2 * n
+        for margin in self.margins(features, y, weight):
+            if not margin.passes(z, self.tol):
+                return margin.rows(n, z)
         return n
 
-    def margins(self, features: Array, y: Array, weight: Array) -> list[float]:
-        """For each step how far the first correlation leads the second, in standard errors."""
-        try:
-            from sklearn.linear_model import lars_path
-        except ImportError:
-            raise MissingExtraError("S-LIME", "scikit-learn", "peers") from None
-        root, n = np.sqrt(weight), len(y)
-        apart = (features - np.average(features, axis=0, weights=weight)) * root[:, None]
-        size = np.sqrt((apart**2).mean(axis=0))
-        apart = apart[:, size > 1e-12] / size[size > 1e-12]
-        lift = (y - np.average(y, weights=weight)) * root
-        if apart.shape[1] < 2 or not np.abs(lift).max() > 1e-12 * max(np.abs(y).max(), 1e-300):
-            return []
-        _, active, path = lars_path(apart, lift, method="lar", max_iter=self.k)
-        out = []
-        for step, best in enumerate(active[: min(self.k, apart.shape[1] - 1)]):
-            residual = lift - apart @ path[:, step]
-            reach = apart.T @ residual / n
-            others = np.setdiff1d(np.arange(apart.shape[1]), active[: step + 1])
-            second = others[np.abs(reach[others]).argmax()]
-            lead = (np.sign(reach[best]) * apart[:, best]
-                    - np.sign(reach[second]) * apart[:, second]) * residual  # fmt: skip
-            error = math.sqrt(2 * float(lead.var()) / n)
-            out.append(float(lead.mean()) / error if error > 0 else math.inf)
-        return out
+    def margins(self, features: Array, y: Array, weight: Array) -> list[Margin]:
+        """For each step that somebody comes in at, before others that might: by how much."""
+        rows = columns(features, y, weight)
+        steps = reported(path(rows), self.k)
+        return [
+            _margin(rows, step.before, step.enters, step.rivals)
+            for step in steps
+            if step.enters is not None and step.rivals
+        ]
+
+
+def _margin(rows: Columns, slopes: Array, first: int, rivals: tuple[int, ...]) -> Margin:
+    residual, reach = rows.residual(slopes), rows.reach(slopes)
+    second = rivals[best(np.abs(reach[list(rivals)]))]
+    one, two = (_folded(rows.x[:, j] * residual, abs(reach[first])) for j in (first, second))
+    lead = one - two
+    return Margin(float(lead.mean()), math.sqrt(2 * float(lead.var(ddof=1)) / len(lead)))
+
+
+def _folded(products: Array, top: float) -> Array:
+    """Products whose mean is not below 0. A mean of nothing but rounding has no sign."""
+    return -products if products.mean() < -TIE * top else products

@@ -21,10 +21,12 @@ class Evidence:
     """y = φ₀ + zᵀφ + ε with ε ~ N(0, 1/(απ)) and φ ~ N(μ₀, I/λ); the intercept is free.
 
     `noise` is α, `precision` is λ, `mean` is μ₀: one number for all features or one for each.
-    What is None is found by maximising the evidence (MacKay's fixed point), where the rows count
-    by their weights: n = Σπ. The posterior is Gaussian: Σ = (λI + αXᵀWX)⁻¹ and
-    Σ(λμ₀ + αXᵀWy) about the weighted means. `rescale` stretches μ₀ to the size of the scores
-    found without it, as BayLIME's code does.
+    What is None is found by maximising the evidence (MacKay's fixed point). There a row is one
+    observation, whatever it weighs: α = (N − γ)/RSS, where N counts the rows that weigh anything
+    and RSS sums π·residual². A weight says how noisy its row is, not how often it was seen, so
+    all weights times a constant change α alone, and no score or interval. The posterior is
+    Gaussian: Σ = (λI + αXᵀWX)⁻¹ and Σ(λμ₀ + αXᵀWy) about the weighted means. `rescale` stretches
+    μ₀ to the size of the scores found without it, as BayLIME's code does.
     """
 
     noise: float | None = None
@@ -76,7 +78,7 @@ class Evidence:
         return np.broadcast_to(mean, (d,)).copy()
 
     def _fit(self, features: Array, y: Array, weight: Array, prior: Array) -> Fit:
-        n, root = float(weight.sum()), np.sqrt(weight)
+        whole, root = float(weight.sum()), np.sqrt(weight)
         middle = np.average(features, axis=0, weights=weight)
         apart = (features - middle) * root[:, None]
         shifted = y - features @ prior  # the prior mean becomes the origin
@@ -88,13 +90,13 @@ class Evidence:
         eigen[: len(sizes)] = sizes**2
         turned = apart @ basis.T
         reach = turned.T @ lift
-        noise, precision = self._tuned(reach, eigen, float(lift @ lift), n)
+        noise, precision = self._precisions(reach, eigen, float(lift @ lift), weight)
         spread = 1.0 / (precision + noise * eigen)
         scores = prior + basis.T @ (noise * spread * reach)
         intercept = level - float(middle @ (scores - prior))
         predicted = intercept + features @ scores
         # What is left of a row's residual once it is held out, at the same precisions.
-        left = 1.0 - weight / n - turned**2 @ (noise * spread)
+        left = 1.0 - weight / whole - turned**2 @ (noise * spread)
         held = float("nan")
         if left.min() > 1e-6 and not prior.any():
             held = weighted_r2(y, y - (y - predicted) / left, weight)
@@ -104,14 +106,24 @@ class Evidence:
             StudentT(scores, half @ half.T, np.inf),
         )  # fmt: skip
 
-    def _tuned(self, reach: Array, eigen: Array, total: float, n: float) -> tuple[float, float]:
+    def _precisions(
+        self, reach: Array, eigen: Array, total: float, weight: Array
+    ) -> tuple[float, float]:
         """The precisions α and λ: those given, or those of the largest evidence.
 
-        In the basis where XᵀWX is diagonal, with the entries `eigen`, XᵀWy is `reach`. `total`
-        is yᵀWy, and n what the rows weigh.
+        In the basis where XᵀWX is diagonal, with the entries `eigen`, XᵀWy is `reach`; `total`
+        is yᵀWy. A row of weight 0 says nothing; every other one is an observation, also if it was
+        planned several times, which its weight says.
         """
         if self.noise is not None and self.precision is not None:
             return self.noise, self.precision
+        n = int(np.count_nonzero(weight))
+        share = float(weight.sum()) / n
+        noise, precision = self._tuned(reach / share, eigen / share, total / share, n)
+        return noise / share, precision
+
+    def _tuned(self, reach: Array, eigen: Array, total: float, n: int) -> tuple[float, float]:
+        """The precisions of the largest evidence of n rows that weigh 1 on average."""
         # In units of the answers' own spread, so that the hyper-priors are as good as none.
         unit = float(np.sqrt(total / n)) or 1.0
         reach, total = reach / unit, total / unit**2

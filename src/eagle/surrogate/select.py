@@ -8,8 +8,9 @@ from typing import Protocol, final
 import numpy as np
 from numpy.typing import NDArray
 
+from eagle.surrogate.lasso import columns, path, reported
 from eagle.ties import best, ranked
-from eagle.types import Array, InputError, MissingExtraError
+from eagle.types import Array, InputError
 
 FEWEST_BY_WEIGHT = 6
 """LIME's "auto" goes forward up to this many features, and by weight beyond."""
@@ -73,7 +74,10 @@ class Forward:
 @final
 @dataclass(frozen=True)
 class LassoPath:
-    """The last knot of the lasso's path that has at most k features."""
+    """The last knot of the lasso's path that has at most k features.
+
+    A feature that repeats another in all rows, up to sign, is never kept beside it: the first is.
+    """
 
     k: int
 
@@ -81,19 +85,10 @@ class LassoPath:
         _check(self.k)
 
     def choose(self, features: Array, y: Array, weight: Array) -> NDArray[np.intp]:
-        try:
-            from sklearn.linear_model import lars_path
-        except ImportError:
-            raise MissingExtraError("the lasso path", "scikit-learn", "peers") from None
-        root = np.sqrt(weight)
-        apart = (features - np.average(features, axis=0, weights=weight)) * root[:, None]
-        _, _, path = lars_path(apart, (y - np.average(y, weights=weight)) * root, method="lasso")
-        kept = np.flatnonzero(path[:, 0])
-        for knot in path.T[:0:-1]:
-            kept = np.flatnonzero(knot)
-            if len(kept) <= self.k:
-                break
-        return kept
+        rows = columns(features, y, weight)
+        steps = reported(path(rows), self.k)
+        inside = steps[-1].inside if steps else ()
+        return np.array([rows.names[j] for j in inside], dtype=np.intp)
 
 
 @final

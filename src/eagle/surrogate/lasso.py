@@ -1,0 +1,245 @@
+"""The lasso's path by least angles: which features come in, one after the other.
+
+One path for LIME's selection and for S-LIME's test, so that what is certified is what is reported.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final, final
+
+import numpy as np
+
+from eagle.surrogate.fit import is_flat
+from eagle.ties import TIE, best
+from eagle.types import Array
+
+MOST: Final = 10
+"""A path ends after so many steps for each column: chance never needs them, a circle would."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """The columns that a path runs on, about their weighted means and times √weight.
+
+    `x` has shape (n, m), and `names[j]` says which feature x[:, j] is. Columns that stand still,
+    or repeat an earlier one up to sign, are left out. The answers `lift`, treated alike, have
+    mean square 1, so that units play no part; they are all 0 if the answers are flat.
+    """
+
+    x: Array
+    lift: Array
+    names: tuple[int, ...]
+
+    def residual(self, slopes: Array) -> Array:
+        """What slopes leave of the answers."""
+        return self.lift - self.x @ slopes
+
+    def reach(self, slopes: Array) -> Array:
+        """How far each column goes along with what is left: mean products, shape (m,).
+
+        What is below `TIE` of the column's own size is rounding, and counts as 0.
+        """
+        out: Array = self.x.T @ self.residual(slopes) / len(self.lift)
+        out[np.abs(out) <= TIE * self.size] = 0.0
+        return out
+
+    @cached_property
+    def size(self) -> Array:
+        """The root mean square of each column."""
+        out: Array = np.sqrt((self.x**2).mean(axis=0))
+        return out
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Step:
+    """From one knot of the path to the next.
+
+    `enters` is the column that comes in at the start, or None after one has left. `rivals` are
+    those that might have come in its place. `before` are the slopes at the start, `after` those
+    at the end, and `inside` is who is in at the end.
+    """
+
+    enters: int | None
+    rivals: tuple[int, ...]
+    before: Array
+    after: Array
+    inside: tuple[int, ...]
+
+
+def columns(features: Array, y: Array, weight: Array) -> Columns:
+    """The columns and answers of a path, from rows and their weights."""
+    root, middle = np.sqrt(weight), np.average(features, axis=0, weights=weight)
+    x = (features - middle) * root[:, None]
+    size = np.abs(x).max(axis=0)
+    moving = np.flatnonzero(size > TIE * np.abs(features).max(axis=0) * root.max())
+    names = tuple(_first_of_alike(x, size, moving.tolist()))
+    return Columns(x[:, list(names)], _lift(y, weight), names)
+
+
+def _lift(y: Array, weight: Array) -> Array:
+    """Answers about their weighted mean, times √weight, with mean square 1: or all 0."""
+    y = _in_units_of_the_largest(y)
+    if is_flat(y):
+        return np.zeros_like(y)
+    lift = _in_units_of_the_largest((y - np.average(y, weights=weight)) * np.sqrt(weight))
+    out: Array = lift / (float(np.sqrt(np.mean(lift**2))) or 1.0)
+    return out
+
+
+def _in_units_of_the_largest(values: Array) -> Array:
+    """So that squares neither overflow nor vanish."""
+    out: Array = values / (float(np.abs(values).max()) or 1.0)
+    return out
+
+
+def _first_of_alike(x: Array, size: Array, moving: list[int]) -> list[int]:
+    """Of columns that are equal up to sign, to within `TIE` of their largest entry, the first."""
+    length = np.sqrt((x**2).sum(axis=0))  # the same for all that are alike
+    slack = TIE * size * np.sqrt(len(x))
+    kept: list[int] = []
+    for j in moving:
+        near = np.abs(length[kept] - length[j]) <= slack[j]
+        alike = x[:, [i for i, close in zip(kept, near, strict=True) if close]]
+        apart = np.stack([alike - x[:, [j]], alike + x[:, [j]]])
+        if not (np.abs(apart).max(axis=1) <= TIE * size[j]).any():
+            kept.append(j)
+    return kept
+
+
+def path(rows: Columns) -> list[Step]:
+    """All steps of the lasso's path, from no column to the least squares of all.
+
+    The column that goes most along with the answers comes in, and slopes move so that all that
+    are in go along equally with what is left. A step ends where another column does too, which
+    comes in, or where a slope is back at 0, which leaves. Near-ties come in in their own order. A
+    column that those inside explain already stays out, until one of them leaves.
+    """
+    if not rows.names or not rows.lift.any():
+        return []
+    walk, out = _Walk(rows), list[Step]()
+    while not walk.ended and len(out) < MOST * len(rows.names):
+        out.append(walk.step())
+    return out
+
+
+def reported(steps: list[Step], k: int) -> list[Step]:
+    """The steps up to the last knot at which at most k columns are in: LIME's choice."""
+    ends = [i for i, step in enumerate(steps, 1) if len(step.inside) <= k]
+    return steps[: ends[-1]] if ends else []
+
+
+@final
+class _Walk:
+    """Where the path has come to."""
+
+    def __init__(self, rows: Columns) -> None:
+        self._rows, m = rows, len(rows.names)
+        self._slopes, self._sign = np.zeros(m), np.zeros(m)
+        self._reach = rows.reach(self._slopes)
+        self._level = self._top = float(np.abs(self._reach).max())  # of those inside
+        self._inside: list[int] = []
+        self._inverse = np.empty((0, 0))  # of XᵀX/n of those inside
+        self._enters: int | None = best(np.abs(self._reach))
+        self._explained: set[int] = set()  # by those inside: they stay out
+        self.ended = not self._top > 0
+
+    def step(self) -> Step:
+        """Take one step."""
+        enters, before, rivals = self._enters, self._slopes, self._rivals()
+        if enters is not None:
+            self._let_in(enters)
+        self._move(*self._way())
+        return Step(enters, rivals, before, self._slopes, tuple(sorted(self._inside)))
+
+    def _rivals(self) -> tuple[int, ...]:
+        """Who is out, and might come in."""
+        free = np.ones(len(self._slopes), dtype=bool)
+        free[[*self._inside, *self._explained]] = False
+        if self._enters is not None:
+            free[self._enters] = False
+        return tuple(np.flatnonzero(free).tolist())
+
+    def _let_in(self, j: int) -> None:
+        along, left = self._beside(j)
+        far = np.append(-along, 1.0)
+        self._inverse = np.pad(self._inverse, (0, 1)) + np.outer(far, far / left)
+        self._sign[j] = np.sign(self._reach[j])
+        self._inside.append(j)
+
+    def _let_out(self, j: int) -> None:
+        at = self._inside.index(j)
+        column = np.delete(self._inverse[at], at)
+        rest = np.delete(np.delete(self._inverse, at, axis=0), at, axis=1)
+        self._inverse = rest - np.outer(column, column / self._inverse[at, at])
+        self._inside.remove(j)
+        self._explained.clear()
+
+    def _beside(self, j: int) -> tuple[Array, float]:
+        """The slopes of column j on those inside, and the mean square of what they leave."""
+        products = self._rows.x.T @ self._rows.x[:, j] / len(self._rows.lift)
+        along = self._inverse @ products[self._inside]
+        return along, float(products[j] - along @ products[self._inside])
+
+    def _way(self) -> tuple[Array, Array]:
+        """How slopes go so that the reach of all inside falls by 1, and how all reach falls."""
+        way, fall = np.zeros_like(self._slopes), np.zeros_like(self._slopes)
+        for _ in range(2):  # the second time mends what rounding has done to the inverse
+            more = np.zeros_like(way)
+            more[self._inside] = self._inverse @ (self._sign - fall)[self._inside]
+            way += more
+            fall += self._rows.x.T @ (self._rows.x @ more) / len(self._rows.lift)
+        return way, fall
+
+    def _move(self, way: Array, fall: Array) -> None:
+        """Go on until somebody comes in or leaves, or nothing is left."""
+        enters, at_entry = self._next_in(fall)
+        leaves, at_leave = self._next_out(way)
+        length, slack = min(at_entry, at_leave, self._level), TIE * self._top
+        self._slopes = self._slopes + length * way
+        self._level -= length
+        self._enters = None
+        self.ended = self._level <= slack
+        if leaves is not None and at_leave <= length + slack:
+            self._slopes[leaves] = 0.0
+            self._let_out(leaves)
+        elif not self.ended:
+            self._enters = enters
+        self._reach = self._rows.reach(self._slopes)
+
+    def _next_in(self, fall: Array) -> tuple[int | None, float]:
+        """Who comes in next, and after how far."""
+        lead = np.maximum(self._level - np.stack([self._reach, -self._reach]), 0.0)
+        pace = 1.0 - np.stack([fall, -fall])  # how fast those inside lose their lead
+        sides = np.where(pace > TIE, lead / np.maximum(pace, TIE), np.inf)
+        far = sides.min(axis=0)
+        far[self._inside] = np.inf
+        while True:
+            far[list(self._explained)] = np.inf
+            first = float(far.min())
+            if first >= self._level - TIE * self._top:  # where nothing is left
+                return None, np.inf
+            enters = int(np.argmax(far <= first + TIE * self._top))
+            if not self._is_explained(enters):
+                return enters, first
+            self._explained.add(enters)
+
+    def _next_out(self, way: Array) -> tuple[int | None, float]:
+        """Whose slope comes back to 0 next, and after how far: at once, if it cannot leave 0."""
+        inside = np.sort(self._inside)
+        slopes, way, size = self._slopes[inside], way[inside], self._rows.size[inside]
+        ahead = way * self._sign[inside] * size
+        far, back = np.full(len(inside), np.inf), ahead < 0
+        far[back] = np.maximum(-slopes[back] / way[back], 0.0)
+        far[(np.abs(slopes) * size <= TIE) & (ahead <= TIE * ahead.max())] = 0.0
+        first = float(far.min())
+        if not np.isfinite(first):
+            return None, np.inf
+        return int(inside[np.argmax(far <= first + TIE * self._top)]), first
+
+    def _is_explained(self, j: int) -> bool:
+        """Whether those inside leave nothing of column j."""
+        return self._beside(j)[1] <= TIE * float(self._rows.size[j]) ** 2
