@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from eagle import render
 from eagle.space.subject import Passage, Picture, Subject
 from eagle.surrogate import saved
-from eagle.surrogate.fit import Fitted, Surrogate, is_flat
+from eagle.surrogate.fit import Fitted, Surrogate, is_flat, moved
 from eagle.surrogate.posterior import Bounds, Draws, Posterior, StudentT
 from eagle.ties import ranked
 from eagle.types import Array, InputError, MissingExtraError, Need, Points
@@ -55,8 +55,9 @@ class Bill:
 class Evidence:
     """What was asked and answered, row by row; the first row is the instance itself.
 
-    `points` are the space's own encoding, `features` what the line was fitted on, shape (n, d),
-    `weight` the locality of each row, `answers` all outputs of the model, shape (n, outputs).
+    `points` are the space's own encoding, `features` what the surrogate was fitted on, shape
+    (n, d): for a tree these are the values asked. `weight` is the locality of each row, `answers`
+    all outputs of the model, shape (n, outputs).
     """
 
     points: Points
@@ -203,7 +204,7 @@ class Explanation:
 
     @cached_property
     def _moved(self) -> NDArray[np.bool_]:
-        return np.asarray(np.ptp(self.evidence.features, axis=0) > 0)
+        return moved(self.evidence.features)
 
     # -- other views of the same answers ------------------------------------------------------
 
@@ -498,7 +499,9 @@ def null(value: float) -> float | None:
 
 
 def _compact(features: Array) -> NDArray[Any]:
-    """Indicators as single bytes."""
+    """Indicators as single bytes; what a byte does not hold, such as NaN, as it is."""
+    if not ((features >= 0) & (features <= 255)).all():
+        return features
     small = features.astype(np.uint8)
     return small if np.array_equal(small, features) else features
 

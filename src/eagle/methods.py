@@ -211,8 +211,11 @@ US_LIME_PUBLISHED: Final = replace(US_LIME, name="US-LIME (published)", budget=5
 """US-LIME as published: ten rows are asked for each of the 500 that are meant."""
 
 TILIA: Final = Method("Tilia", Independent(), Exponential(), Tree(selection=Auto(10)), COSINE)
-"""A regression tree in place of the line. Its importances have no sign: the reference gives them
-one by the class that is explained, which says nothing about a direction."""
+"""A regression tree in place of the line, on the values asked, in either view of a table.
+
+Its importances have no sign: the reference gives them one by the class that is explained, which
+says nothing about a direction.
+"""
 
 S_LIME: Final = Method("S-LIME", Append(), Exponential(), Ridge(1.0, LassoPath(5)))
 """More rows until the first 5 steps of the lasso path are no accident, or the budget is spent."""

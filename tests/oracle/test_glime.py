@@ -291,6 +291,9 @@ class Masks:
     def features(self, points: Points, out: Array | None = None) -> Array:
         return 1.0 - points
 
+    def values(self, points: Points) -> Array:
+        return self.features(points)
+
     def distinct(self, points: Points) -> Any:
         _, first, often = np.unique(points, axis=0, return_index=True, return_counts=True)
         order = np.argsort(first)

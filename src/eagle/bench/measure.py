@@ -66,6 +66,11 @@ def measure(trial: Trial) -> Record:
     rival = contestant(trial.method)
     if Need.BINARY in rival.method.needs and problem.kind == "image":
         problem = _against_rest(problem, x)
+    if Need.VALUES in rival.method.needs and {"curves", "theory", "priors"} & set(trial.keep):
+        raise InputError(
+            f"{trial.method} is fitted on the values asked, not on features: there is no line "
+            "whose rows could be measured"
+        )
     asked: list[Any] = []
     if "inputs" in trial.keep:
         problem = _overheard(problem, asked)
