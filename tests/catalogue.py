@@ -175,6 +175,20 @@ class Recorder:
         return sum(len(X) for X in self.asked)
 
 
+class Heard:
+    """A space that notes all points whose features were wanted of it."""
+
+    def __init__(self, space: Any) -> None:
+        self.space, self.points = space, list[Any]()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.space, name)
+
+    def features(self, points: Any, out: Any = None) -> Any:
+        self.points.append(points)
+        return self.space.features(points, out)
+
+
 TWO: dict[str, Any] = {"task": "classification", "outputs": ("no", "yes")}
 
 CASES: dict[str, Case] = {

@@ -20,6 +20,7 @@ from catalogue import CASES, LABELS, PICTURES, Recorder
 from eagle import Images, methods
 from eagle.explanation import Explanation
 from eagle.metrics.entropy import importance_entropy
+from eagle.surrogate.select import Auto
 from eagle.surrogate.tree import Tree
 from eagle.types import Array
 
@@ -207,7 +208,7 @@ def test_holes_stand_at_the_mean_where_features_are_chosen() -> None:
     def model(X: Array) -> Array:
         return np.asarray(np.nan_to_num(X, nan=3.0) @ np.linspace(0, 1, 12) ** 3)
 
-    method = replace(methods.TILIA, surrogate=Tree(selection=methods.Auto(7)))
+    method = replace(methods.TILIA, surrogate=Tree(selection=Auto(7)))
     e, asked = heard(method, model, data, data[[0]])
     full = pd.DataFrame(asked).fillna(pd.DataFrame(asked).mean()).to_numpy()
     ridge = Ridge(alpha=0.01).fit(
