@@ -44,6 +44,7 @@ METHODS: dict[str, Method] = {
     "lime, bootstrap": methods.Bootstrapped(methods.LIME, 10),
     "glime": methods.GLIME,
     "glime as lime": methods.GLIME_LIME,
+    "glime published": methods.GLIME_PUBLISHED,
     "glime gauss": methods.GLIME_GAUSS,
     "glime laplace": methods.GLIME_LAPLACE,
     "glime uniform": methods.GLIME_UNIFORM,
@@ -259,5 +260,7 @@ def supports(method: Method | Foreign, case: Case) -> bool:
     if isinstance(method, Foreign) and isinstance(method.run, Calibrated):
         return isinstance(method.run.labels[0], str) == case.binary
     shifted = isinstance(case.data, Images) and case.data.shift is not None
+    if Need.MASKS in method.needs and (case.things is None or shifted):
+        return False
     continuous = case.options.get("view") == "continuous" or shifted
     return (Need.MATCHES if continuous else Need.OFFSETS) not in method.needs

@@ -70,6 +70,7 @@ class Need(Enum):
     ROWS = "the rows of the background data, not a summary of them"
     TABLE = "a table"
     MATCHES = "features that match or do not: the binned view of a table, or masks"
+    MASKS = "parts of a picture or a text that are kept or not"
     OFFSETS = "numbers that move: the continuous view of a table, or pictures with a shift"
     PROBABILITIES = "class probabilities"
     BINARY = "the probabilities of exactly two classes"

@@ -200,6 +200,24 @@ def test_ten_features_are_kept_by_a_ridge_on_standardised_values_first() -> None
     assert np.abs(np.delete(e.scores, chosen)).max() == 0
 
 
+def test_a_selection_sees_standardised_offsets_from_the_instance() -> None:
+    heard: list[Array] = []
+
+    class Listening:
+        def choose(self, features: Array, y: Array, weight: Array) -> Any:
+            heard.append(features)
+            return np.arange(features.shape[1])
+
+    rng = np.random.default_rng(1)
+    values = rng.normal(size=(60, 3)) * [1e-200, 1.0, 1e200] + [0.0, 5.0, 0.0]
+    values[rng.random((60, 3)) < 0.3] = np.nan
+    values[0] = np.nan, 7.0, 2e200
+    Tree(selection=Listening()).fit(values, np.arange(60.0), np.ones(60))
+    plain = pd.DataFrame(values / [1e-200, 1.0, 1e200])
+    whole = StandardScaler().fit_transform(plain.fillna(plain.mean()))
+    assert np.allclose(heard[0], whole - whole[0])
+
+
 def test_holes_stand_at_the_mean_where_features_are_chosen() -> None:
     rng = np.random.default_rng(5)
     data = rng.normal(size=(400, 12)) + 3
