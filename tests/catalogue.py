@@ -44,6 +44,7 @@ METHODS: dict[str, Method] = {
     "lime, bootstrap": methods.Bootstrapped(methods.LIME, 10),
     "glime": methods.GLIME,
     "glime as lime": methods.GLIME_LIME,
+    "glime published": methods.GLIME_PUBLISHED,
     "glime gauss": methods.GLIME_GAUSS,
     "glime laplace": methods.GLIME_LAPLACE,
     "glime uniform": methods.GLIME_UNIFORM,
@@ -175,6 +176,20 @@ class Recorder:
         return sum(len(X) for X in self.asked)
 
 
+class Heard:
+    """A space that notes all points whose features were wanted of it."""
+
+    def __init__(self, space: Any) -> None:
+        self.space, self.points = space, list[Any]()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.space, name)
+
+    def features(self, points: Any, out: Any = None) -> Any:
+        self.points.append(points)
+        return self.space.features(points, out)
+
+
 TWO: dict[str, Any] = {"task": "classification", "outputs": ("no", "yes")}
 
 CASES: dict[str, Case] = {
@@ -245,5 +260,7 @@ def supports(method: Method | Foreign, case: Case) -> bool:
     if isinstance(method, Foreign) and isinstance(method.run, Calibrated):
         return isinstance(method.run.labels[0], str) == case.binary
     shifted = isinstance(case.data, Images) and case.data.shift is not None
+    if Need.MASKS in method.needs and (case.things is None or shifted):
+        return False
     continuous = case.options.get("view") == "continuous" or shifted
     return (Need.MATCHES if continuous else Need.OFFSETS) not in method.needs

@@ -57,6 +57,13 @@ class Method:
         parts = (self.design, self.surrogate)
         return frozenset[Need]().union(*(getattr(part, "needs", ()) for part in parts))
 
+    def fitted_on(self, space: Space, points: Points, features: Array) -> Array:
+        """What the surrogate sees of the points: their features, or their values if it needs them.
+
+        Values are a row's own, also where rows of one law share points, features and weights.
+        """
+        return space.values(points) if Need.VALUES in self.needs else features
+
     def kernel_in(self, space: Space) -> Kernel:
         return self.on_masks if space.masks and self.on_masks is not None else self.kernel
 
@@ -214,7 +221,8 @@ class Planner:
 
     def _prepared(self, space: Space, points: Points, often: Any = 1) -> Prepared:
         features = space.features(points)
-        return self.ready(points, features, self.method.weight(space, features) * often)
+        weight = self.method.weight(space, features) * often
+        return self.ready(points, self.method.fitted_on(space, points, features), weight)
 
     def ready(self, points: Points, features: Array, weight: Array) -> Prepared:
         """Points with all that the surrogate can do before the answers."""
@@ -225,13 +233,13 @@ class Planner:
         return Prepared(points, features, weight, fitter)
 
     def _own(self, shared: Prepared, space: Space) -> Prepared:
-        """Each row once: asked again, a deterministic model says nothing new.
+        """Each row once, with its own values: asked again, a deterministic model says nothing new.
 
         A row that was planned several times keeps that weight in the line, but it is one
         observation: replicates would narrow intervals without teaching anything.
         """
         first, often = space.distinct(shared.points)
-        if len(first) == len(shared.points):
+        if len(first) == len(shared.points) and Need.VALUES not in self.method.needs:
             return shared
         return self._prepared(space, shared.points[first], often)
 
@@ -468,7 +476,8 @@ class _Walk:
 
     def prepared(self) -> Prepared:
         points = self.chosen[self.first]
-        return self.planner.ready(points, self.features, self.base * self.often)
+        seen = self.planner.method.fitted_on(self.space, points, self.features)
+        return self.planner.ready(points, seen, self.base * self.often)
 
 
 def _parts(

@@ -176,6 +176,8 @@ class Explainer:
             raise InputError(f"{name} needs {Need.TABLE.value}")
         if Need.ROWS in needs and self._rows is None:
             raise InputError(f"{name} needs {Need.ROWS.value}: give the data itself")
+        if Need.MASKS in needs and (self._parts is None or self.view != "binned"):
+            raise InputError(f"{name} needs {Need.MASKS.value}")
         if Need.MATCHES in needs and self.view != "binned":
             hint = "" if self._parts is not None else ": say view='binned'"
             raise InputError(f"{name} needs {Need.MATCHES.value}{hint}")

@@ -36,7 +36,7 @@ from eagle.space import subject as subjects
 from eagle.space.subject import Subject
 from eagle.surrogate import saved
 from eagle.surrogate.agree import ROUNDING, TIGHT, agree
-from eagle.surrogate.fit import Fit, Fitted, Surrogate, is_flat
+from eagle.surrogate.fit import Fit, Fitted, Surrogate, is_flat, moved
 from eagle.surrogate.posterior import Bounds, Posterior
 from eagle.ties import best, ranked
 from eagle.types import (
@@ -100,8 +100,9 @@ class Bill:
 class Evidence:
     """What was asked and answered, row by row; the first row is the instance itself.
 
-    `points` are the space's own encoding, `features` what the line was fitted on, shape (n, d),
-    `weight` the locality of each row, `answers` all outputs of the model, shape (n, outputs).
+    `points` are the space's own encoding, `features` what the surrogate was fitted on, shape
+    (n, d): for a tree these are the values asked. `weight` is the locality of each row, `answers`
+    all outputs of the model, shape (n, outputs).
     """
 
     points: Points
@@ -252,7 +253,7 @@ class Explanation:
 
     @cached_property
     def _moved(self) -> NDArray[np.bool_]:
-        return np.asarray(np.ptp(self.evidence.features, axis=0) > 0)
+        return moved(self.evidence.features)
 
     # -- other views of the same answers ------------------------------------------------------
 
@@ -594,9 +595,10 @@ def plain_json(value: Any) -> Any:
 
 
 def _compact(features: Array) -> NDArray[Any]:
-    """Indicators as single bytes."""
-    with np.errstate(invalid="ignore"):  # what is no byte is seen below
-        small = features.astype(np.uint8)
+    """Indicators as single bytes; what a byte does not hold, such as NaN, as it is."""
+    if not ((features >= 0) & (features <= 255)).all():
+        return features
+    small = features.astype(np.uint8)
     return small if np.array_equal(small, features) else features
 
 

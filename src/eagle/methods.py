@@ -16,7 +16,7 @@ from eagle.design.greedy import Greedy
 from eagle.design.hadamard import Hadamard
 from eagle.design.iid import Independent
 from eagle.design.sobol import Sobol
-from eagle.design.tilted import Gauss, Laplace, Tilted, Uniform
+from eagle.design.tilted import Gauss, Laplace, Removal, Tilted, Uniform
 from eagle.design.unravel import Acquisition, Unravel, fur
 from eagle.explain import Method
 from eagle.foreign import Foreign
@@ -75,8 +75,22 @@ values that no row has where a bin is degenerate.
 GLIME: Final = Method("GLIME", Tilted(), Exponential(), Ridge(), COSINE)
 """GLIME-Binomial: LIME's kernel in the drawing, so that each row counts fully; ridge of 1.
 
-The reference never draws a mask with all parts kept and cannot be imported for tables; here the
-law is exact, also where matches have unequal probabilities.
+On masks it absorbs LIME's cosine kernel, so that its line means what LIME's does: a little over
+half of the parts are kept. Its authors' code for pictures has another law, far nearer to the whole
+picture: see `GLIME_PUBLISHED`. Their code for tables cannot be imported; here the law is exact,
+also where matches have unequal probabilities.
+"""
+
+GLIME_PUBLISHED: Final = Method(
+    "GLIME (published)", Tilted(Removal(0.25)), Unit(), Ridge(), budget=1024
+)
+"""GLIME as its authors' code draws pictures, for masks only: σ = ¼, 1,024 rows, a ridge of 1.
+
+Its kernel is that of the number of parts removed, e^(−removed/σ²), on fair coins, and all parts
+are never kept. At σ = ¼ nearly every mask leaves out one part: of 12 parts 92% are kept, of 50
+98%. So there are hardly more than d masks to ask, each once, however large the budget; one that
+is drawn again counts again. It scores what leaving a part out of the whole does; `GLIME` scores
+what it does among parts of which nearly half are off.
 """
 
 GLIME_LIME: Final = Method(
@@ -162,7 +176,10 @@ BAYESSHAP: Final = Method(
 )
 """BayesLIME's line under the Shapley kernel, on coalitions, focused.
 
-A reference bug scores candidates by raw inputs in place of matches; here by matches.
+Every match is a fair coin, in seeds and in pools: to coalitions drawn so, the Shapley kernel gives
+Shapley values. The reference draws bins by their frequency, as LIME does, and weighs them by the
+Shapley kernel all the same; that is not Shapley's law. It also scores candidates by raw inputs in
+place of matches, a bug; here by matches.
 """
 
 BAYESSHAP_REPOSITORY: Final = Method(
@@ -171,12 +188,12 @@ BAYESSHAP_REPOSITORY: Final = Method(
     Shapley(),
     BayesLinear(IDENTITY),
 )
-"""BayesSHAP by the defaults of its authors' code."""
+"""BayesSHAP by the defaults of its authors' code, but by fair coins: see `BAYESSHAP`."""
 
 BAYESSHAP_IID: Final = Method(
     "BayesSHAP (unfocused)", Coalitions(), Shapley(), BayesLinear(IDENTITY)
 )
-"""BayesSHAP without focus: planned, one call."""
+"""BayesSHAP without focus: planned, one call. Every match is a fair coin: see `BAYESSHAP`."""
 
 
 def bayeslime_to_go(width: float, level: float = 0.95, budget: int = 5000) -> Method:
@@ -187,7 +204,10 @@ def bayeslime_to_go(width: float, level: float = 0.95, budget: int = 5000) -> Me
 
 
 def bayesshap_to_go(width: float, level: float = 0.95, budget: int = 5000) -> Method:
-    """BayesSHAP that asks until intervals have this half-width (PTG), or the budget is spent."""
+    """BayesSHAP that asks until intervals have this half-width (PTG), or the budget is spent.
+
+    Every match is a fair coin: see `BAYESSHAP`.
+    """
     design = ToGo(width, level, coalitions=True)
     name = f"BayesSHAP (±{width:g})"
     return Method(name, design, Shapley(), BayesLinear(IDENTITY), budget=budget)
@@ -212,8 +232,11 @@ US_LIME_PUBLISHED: Final = replace(US_LIME, name="US-LIME (published)", budget=5
 """US-LIME as published: ten rows are asked for each of the 500 that are meant."""
 
 TILIA: Final = Method("Tilia", Independent(), Exponential(), Tree(selection=Auto(10)), COSINE)
-"""A regression tree in place of the line. Its importances have no sign: the reference gives them
-one by the class that is explained, which says nothing about a direction."""
+"""A regression tree in place of the line, on the values asked, in either view of a table.
+
+Its importances have no sign: the reference gives them one by the class that is explained, which
+says nothing about a direction.
+"""
 
 S_LIME: Final = Method("S-LIME", Append(), Exponential(), Ridge(1.0, LassoPath(5)))
 """More rows until the steps of the lasso path to at most 5 features are no accident, or the budget

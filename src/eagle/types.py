@@ -110,9 +110,11 @@ class Need(Enum):
     ROWS = "the rows of the background data, not a summary of them"
     TABLE = "a table"
     MATCHES = "features that match or do not: the binned view of a table, or masks"
+    MASKS = "parts of a picture or a text that are kept or not"
     OFFSETS = "numbers that move: the continuous view of a table, or pictures with a shift"
     PROBABILITIES = "class probabilities"
     BINARY = "the probabilities of exactly two classes"
+    VALUES = "the values of the rows asked in place of their features: every space has them"
 
 
 class Space(Protocol):
@@ -149,6 +151,10 @@ class Space(Protocol):
 
     def features(self, points: Points, out: Array | None = None) -> Array:
         """The interpretable view of the points, shape (n, d), written to `out` if given."""
+
+    def values(self, points: Points) -> Array:
+        """The points as they are asked, shape (n, d): numbers as they are, levels as codes, NaN
+        where missing; of a picture or a text, its features."""
 
     def distinct(self, points: Points) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """The points that ask what no earlier one has asked, and how often each is asked."""

@@ -44,7 +44,7 @@ def test_there_is_something_to_refuse() -> None:
     assert len(REFUSED) > 40
     refused = [m for m in METHODS.values() if not all(supports(m, c) for c in CASES.values())]
     needs = {need for method in refused for need in method.needs}
-    assert needs >= {Need.TABLE, Need.MATCHES, Need.OFFSETS, Need.BINARY}
+    assert needs >= {Need.TABLE, Need.MASKS, Need.MATCHES, Need.OFFSETS, Need.BINARY}
 
 
 @pytest.mark.parametrize(("method", "case"), REFUSED)

@@ -196,6 +196,26 @@ def test_the_width_asked_is_the_width_found(width: float, row: int) -> None:
     assert e.bill.rows == 200 or half.max() >= 0.7 * width
 
 
+@pytest.mark.parametrize("width", [0.1, 0.06])
+@pytest.mark.parametrize("row", [0, 3, 9])
+def test_the_widest_interval_has_the_width_asked(width: float, row: int) -> None:
+    """Where features match with unequal chances, the one that hardly ever leaves decides."""
+    rng = np.random.default_rng(11)
+    flags = (rng.random((2000, 2)) < [0.07, 0.2]).astype(float)
+    data = np.column_stack([rng.normal(size=(2000, 3)), flags])
+    usual = data[(flags == 0).all(axis=1)]
+
+    def model(X: Array) -> Array:
+        return np.asarray(np.sin(3 * X[:, 0]) + X[:, 1] * X[:, 2] + X[:, 3] - X[:, 4] * X[:, 0])
+
+    method = methods.bayeslime_to_go(width, budget=100_000)
+    e = eagle.Explainer(model, data, method=method, categories=[3, 4]).explain(usual[[row]])
+    half = np.diff(e.interval(0.95), axis=1)[:, 0] / 2
+    assert int(np.argmax(half)) == 3
+    assert 0.85 * width <= half.max() <= 1.02 * width
+    assert half.min() < 0.8 * half.max()
+
+
 def test_a_pilot_that_is_enough_ends_there_and_a_budget_ends_all() -> None:
     assert explained(methods.bayeslime_to_go(10.0)).bill.rows == 200
     assert explained(methods.bayeslime_to_go(1e-5), budget=333).bill.rows == 333

@@ -9,8 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import eagle
+from catalogue import Heard
 from eagle import Background, Images, methods
 from eagle.design.coalitions import Coalitions, movable
 from eagle.design.focus import IDENTITY
@@ -21,7 +23,7 @@ from eagle.space.read import frame
 from eagle.space.tabular import Table
 from eagle.surrogate.bayes import BayesLinear
 from eagle.surrogate.information import Prior
-from eagle.types import Array
+from eagle.types import Array, Seen
 
 EXACT = Prior(slopes=1e-12, intercept=0.0)
 
@@ -252,3 +254,73 @@ def test_a_feature_that_cannot_move_is_no_player() -> None:
         lambda X: X[:, 1], data[:, [3, 0]], method=methods.BAYESSHAP_IID, budget=50
     ).explain(data[:1, [3, 0]])
     assert np.isfinite(only.scores).all()
+
+
+# -- what the pool of a focused round holds -------------------------------------------------------
+
+
+def uneven() -> tuple[Array, Any]:
+    """A table of numbers and levels of uneven shares, and the space around a row of it."""
+    rng = np.random.default_rng(4)
+    levels = rng.choice(3, size=(3000, 2), p=[0.8, 0.15, 0.05])
+    data = np.column_stack([rng.normal(size=(3000, 2)), levels, np.full(3000, 7.0)])
+    row = int(np.flatnonzero((levels == [0, 1]).all(axis=1))[0])
+    ground = Background.of(frame(data), categories=[2, 3])
+    return data, Table(ground, frame(data)).space(row)
+
+
+def pooled(design: Any, space: Any, rounds: int) -> Array:
+    """The points among which a design chose, or which it took, after its first rows."""
+    first = design.ask(nothing(space), space, Shapley(), 50, np.random.default_rng(0))
+    z = space.features(first)
+    seen = Seen(first, z, np.ones(len(z)), np.sin(3 * z.sum(axis=1)) + z[:, 0])
+    found = []
+    for k in range(rounds):
+        place = Heard(space)
+        taken = design.ask(seen, place, Shapley(), 2000, np.random.default_rng(k + 1))
+        scored = [p for p in place.points if len(p) not in (1, space.steps)]
+        found.append(scored[0] if scored else taken)
+    return np.concatenate(found)
+
+
+def nothing(space: Any) -> Seen:
+    none = space.origin[None][:0]
+    return Seen(none, space.features(none), np.empty(0), np.empty(0))
+
+
+FOCUSED = [
+    methods.BAYESSHAP.design,
+    methods.BAYESSHAP_REPOSITORY.design,
+    methods.bayesshap_to_go(1e-4).design,
+]
+
+
+@pytest.mark.parametrize("design", FOCUSED, ids=["ten", "repository", "to go"])
+def test_candidates_are_fair_coins_whatever_the_shares_of_bins(design: Any) -> None:
+    """Counted: each match by a fair coin, no two of them related, and what leaves as it is there.
+
+    By the shares of bins a number would match in a quarter of the rows, and a level in as many as
+    have it: that is LIME's law, not Shapley's.
+    """
+    data, space = uneven()
+    points = pooled(design, space, 4)
+    z, n = space.features(points), len(points)
+    assert n >= 4000
+    counts = np.bincount((z[:, :4] @ [8, 4, 2, 1]).astype(int), minlength=16)
+    assert stats.chisquare(counts).pvalue > 1e-3  # all 16 coalitions of 4 players alike
+    assert z[:, 4].all()  # what never varies is no player
+    level = space.values(points)[:, 3]
+    away = level[z[:, 3] == 0]
+    share = np.array([(data[:, 3] == one).mean() for one in (0, 2)])
+    there = np.array([(away == one).sum() for one in (0, 2)])
+    assert there.sum() == len(away)
+    assert np.allclose(there / len(away), share / share.sum(), atol=0.04)
+
+
+def test_unfocused_by_shapley_candidates_keep_the_shares_of_bins() -> None:
+    """BayesLIME's own candidates: a quarter stays in a number's bin, and a level by its share."""
+    data, space = uneven()
+    z = space.features(pooled(methods.BAYESLIME.design, space, 8))
+    own = space.values(space.origin[None])[0]
+    share = [0.25, 0.25, (data[:, 2] == own[2]).mean(), (data[:, 3] == own[3]).mean(), 1.0]
+    assert np.allclose(z.mean(axis=0), share, atol=0.03)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
@@ -9,13 +10,15 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import stats
+from sklearn import linear_model
 
 import eagle
-from eagle import methods
+from eagle import Images, methods
 from eagle.design.iid import Independent
-from eagle.design.tilted import Absorbed, Gauss, Laplace, Tilted, Uniform
+from eagle.design.tilted import Absorbed, Gauss, Laplace, Removal, Tilted, Uniform
 from eagle.kernel import Exponential, Unit
 from eagle.space.background import NORMAL, STEPS, Background
+from eagle.space.mask import Fair, MaskSpace
 from eagle.space.read import frame
 from eagle.space.tabular import Table, TableSpace
 from eagle.surrogate.ridge import Ridge
@@ -291,6 +294,9 @@ class Masks:
     def features(self, points: Points, out: Array | None = None) -> Array:
         return 1.0 - points
 
+    def values(self, points: Points) -> Array:
+        return self.features(points)
+
     def distinct(self, points: Points) -> Any:
         _, first, often = np.unique(points, axis=0, return_index=True, return_counts=True)
         order = np.argsort(first)
@@ -346,3 +352,101 @@ def test_on_masks_it_converges_to_lime() -> None:
     error = np.hypot(*(f.std(axis=0, ddof=1) / np.sqrt(8) for f in found))
     assert (np.abs(found[0].mean(axis=0) - found[1].mean(axis=0)) < 5 * error).all()
     assert isinstance(methods.LIME.design, Independent)
+
+
+# -- the published law of masks -------------------------------------------------------------------
+
+
+def removed(masks: Array, sigma: float) -> Array:
+    """The published law, mask by mask: a fair coin a part, e^(−removed/σ²), and never the whole."""
+    chance = []
+    for mask in masks:
+        off = sum(1 for part in mask if part == 0)
+        chance.append(0.5 ** len(mask) * math.exp(-off / sigma**2) if off else 0.0)
+    return np.array(chance) / sum(chance)
+
+
+@pytest.mark.parametrize("counts", COUNTS.values(), ids=COUNTS)
+@pytest.mark.parametrize("sigma", [0.25, 0.6, 1.0, 3.0])
+def test_published_masks_follow_the_enumerated_law(counts: Array, sigma: float) -> None:
+    """Whatever masks the space itself would draw."""
+    every, n = np.array(list(product([0.0, 1.0], repeat=D))), 30_000
+    law = removed(every, sigma)
+    points = plan(Masks(counts), Tilted(Removal(sigma)), Unit(), n)
+    assert not points[0].any()  # the whole picture, and never again
+    assert points[1:].any(axis=1).all()
+    place = (1 - points[1:].astype(int)) @ (2 ** np.arange(D)[::-1])
+    observed, expected = np.bincount(place, minlength=2**D), (n - 1) * law
+    often = expected >= 5
+    seen = np.append(observed[often], observed[~often].sum())
+    wanted = np.append(expected[often], expected[~often].sum())
+    if wanted[-1] < 5:  # too few to be tested, but few they must be
+        assert seen[-1] <= 15
+        seen, wanted = seen[:-1], wanted[:-1] * seen[:-1].sum() / wanted[:-1].sum()
+    assert stats.chisquare(seen, wanted).pvalue > 1e-3
+
+
+@pytest.mark.parametrize("d", [12, 20, 50])
+def test_published_it_leaves_one_part_out_and_absorbed_half_of_them(d: int) -> None:
+    at = MaskSpace(d, Fair())
+    off = plan(at, methods.GLIME_PUBLISHED.design, Unit(), 4000, seed=1)[1:]
+    assert (off.sum(axis=1) == 1).mean() > 0.999
+    assert 0.915 < 1 - off.mean() < 0.985
+    each = off.sum(axis=0)
+    assert stats.chisquare(each).pvalue > 1e-3  # no part rather than another
+    half = plan(at, methods.GLIME.design, methods.COSINE, 4000)[1:]
+    assert 0.51 < 1 - half.mean() < 0.57
+
+
+def test_published_through_the_front_door() -> None:
+    """By a sampler and a ridge of its own: as many draws, the first of them the whole picture."""
+    labels = np.repeat(np.arange(12).reshape(3, 4), 2, axis=1)
+    pull = np.linspace(-1, 2, 12)
+
+    def value(masks: Array) -> Array:
+        return np.asarray(np.tanh(masks @ pull / 4) + masks[:, 0] * masks[:, 11])
+
+    def model(X: Array) -> Array:
+        return value(np.stack([X[:, labels == k].mean(axis=1) for k in range(12)], axis=1))
+
+    data = Images(labels, fill=0)
+    e = eagle.Explainer(model, data, method=methods.GLIME_PUBLISHED, task="regression").explain(
+        np.ones((3, 8))
+    )
+    often = e.evidence.weight
+    assert np.array_equal(often, np.rint(often))  # each mask counts as often as it was drawn
+    draws = int(often.sum())
+    assert draws >= methods.GLIME_PUBLISHED.budget == 1024
+    assert e.bill.rows < 30  # the whole, twelve without a part, and hardly another
+    rng = np.random.default_rng(0)
+    k = np.arange(12)
+    law = np.array([math.comb(12, int(j)) for j in k]) * np.exp((k - 12) / 0.25**2)
+    found = []
+    for _ in range(5):
+        masks = np.zeros((draws, 12))
+        for row, kept in enumerate(rng.choice(12, size=draws, p=law / law.sum())):
+            masks[row, rng.permutation(12)[:kept]] = 1.0
+        masks[0] = 1.0
+        found.append(linear_model.Ridge(alpha=1.0).fit(masks, value(masks)).coef_)
+    error = np.std(found, axis=0, ddof=1).max()
+    assert np.abs(e.scores - np.mean(found, axis=0)).max() < 6 * error + 1e-3
+    # Beside one another the scores are what leaving a part out does.
+    drop = value(np.ones((1, 12)))[0] - value(1.0 - np.eye(12))
+    assert np.allclose(e.scores - e.scores.mean(), drop - drop.mean(), atol=0.01)
+
+
+@pytest.mark.parametrize("sigma", [1e-160, 1e-3, 0.05, 1e6])
+@pytest.mark.parametrize("d", [1, 2, 30, 1000])
+def test_published_at_any_scale(sigma: float, d: int) -> None:
+    chances = Removal(sigma).chances(d)
+    assert np.isfinite(chances).all()
+    assert chances[d] == 0
+    assert chances.sum() > 0
+    if sigma < 0.1:
+        assert np.isclose(chances[d - 1] / chances.sum(), 1.0)
+
+
+@pytest.mark.parametrize("sigma", [0.0, -1.0, math.nan, math.inf])
+def test_a_scale_of_removal_is_positive(sigma: float) -> None:
+    with pytest.raises(eagle.InputError, match="scale of a removal"):
+        Removal(sigma)

@@ -12,9 +12,11 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 
 import eagle
+from catalogue import Heard
 from eagle.design import unravel
 from eagle.design.unravel import Belief, Unravel, within
 from eagle.kernel import Unit
+from eagle.space.mask import Fair, MaskSpace
 from eagle.space.read import frame
 from eagle.space.tabular import Table
 from eagle.surrogate import gaussian
@@ -150,29 +152,94 @@ def space(view: str) -> Any:
 def seen(place: Any, n: int) -> Seen:
     points = place.draw(n, np.random.default_rng(6))
     points[0] = place.origin
+    return answered(place, points)
+
+
+def answered(place: Any, points: Any) -> Seen:
     features = place.features(points)
-    return Seen(points, features, np.ones(n), np.sin(features[:, 0]) + features[:, 1])
+    return Seen(points, features, np.ones(len(points)), np.sin(features[:, 0]) + features[:, 1])
+
+
+class Trembling(np.random.Generator):
+    """A generator whose normal numbers are known: whatever is drawn, this is ε."""
+
+    epsilon = 0.0
+
+    def standard_normal(self, *args: Any, **kwargs: Any) -> Any:
+        return self.epsilon
 
 
 @pytest.mark.parametrize("view", ["binned", "continuous"])
-def test_fur_by_its_formula(view: str) -> None:
-    place = space(view)
-    known = seen(place, 12)
-    (pick,) = Unravel(pool=40).ask(known, place, Unit(), 5, np.random.default_rng(8))
-    rng = np.random.default_rng(8)
-    pool = within(place, 1.0, place.draw(40, rng))
-    tremble = rng.standard_normal() / math.log(13)
+@pytest.mark.parametrize(("n", "epsilon"), [(2, 0.4), (2, -1.3), (12, 0.0), (12, 1.6), (12, -2.5)])
+def test_fur_by_scikit_learns_process_and_distances_in_a_loop(
+    view: str, n: int, epsilon: float
+) -> None:
+    """s − ‖x − x0 − σ̄ε/ln n‖₂ of every candidate, and the candidate that has most of it.
+
+    Features are in standard deviations, so σ̄ is 1; n counts the rows with the one to come.
+    """
+    place, told = Heard(space(view)), list[Belief]()
+    known = seen(place.space, n)
+
+    def listening(belief: Belief) -> Any:
+        told.append(belief)
+        return unravel.fur(belief)
+
+    rng = Trembling(np.random.PCG64(8))
+    rng.epsilon = epsilon
+    design = Unravel(listening, pool=60, most=5)
+    (pick,) = design.ask(known, place, Unit(), 5, rng)
+    (pool,) = [points for points in place.points if len(points) > 1 and points.shape[1] == 3
+               and len(points) <= 60]  # fmt: skip
+    x = place.space.features(pool)
+    expected = []
+    own = place.space.features(place.space.origin[None])[0]
+    kernel = tuned_kernel(known)
     y = (known.y - known.y.mean()) / known.y.std()
-    gp = tuned(known.features, y, 1, 30)
-    scores = []
-    for point in pool:
-        at = place.features(point[None])
-        distance = math.sqrt(sum((v - o - tremble) ** 2 for v, o in zip(
-            at[0], place.features(place.origin[None])[0], strict=True)))  # fmt: skip
-        known_already = len(place.distinct(np.vstack([known.points, point]))[0]) == 12
-        deviation = math.sqrt(gp.predict(at)[1][0])
-        scores.append(-math.inf if known_already else deviation - distance)
-    assert np.array_equal(pick, pool[int(np.argmax(scores))])
+    gp = GaussianProcessRegressor(kernel, optimizer=None, alpha=0.0).fit(known.features, y)
+    noise = kernel.k2.noise_level
+    for row in x:
+        far = 0.0
+        for j in range(3):
+            far += (row[j] - own[j] - epsilon / math.log(n + 1)) ** 2
+        _, std = gp.predict(row[None], return_std=True)
+        unsure = math.sqrt(max(float(std[0]) ** 2 - noise, 0.0))
+        expected.append(unsure - math.sqrt(far))
+    (belief,) = told
+    assert np.allclose(belief.std - belief.far, expected, atol=1e-7)
+    assert np.array_equal(pick, pool[int(np.argmax(expected))])
+    asked = {tuple(row) for row in np.round(known.features, 12).tolist()}
+    if view == "continuous":
+        assert not asked & {tuple(row) for row in np.round(x, 12).tolist()}
+
+
+def tuned_kernel(known: Seen) -> Any:
+    """What tuning finds, which has oracles of its own above, as scikit-learn writes it."""
+    y = (known.y - known.y.mean()) / known.y.std()
+    c = tuned(known.features, y, 1, 5).covariance
+    return (
+        ConstantKernel(c.variance) * RBF(c.lengths) + ConstantKernel(c.bias) + WhiteKernel(c.noise)
+    )
+
+
+@pytest.mark.parametrize("view", ["binned", "continuous", "masks"])
+def test_candidates_are_new_and_the_pool_is_in_the_box(view: str) -> None:
+    place = Heard(MaskSpace(5, Fair()) if view == "masks" else space(view))
+    once = np.unique(seen(place.space, 12).points, axis=0)  # the instance, all kept, comes first
+    known = answered(place.space, once)
+    design = Unravel(interval=0.8, pool=500)
+    design.ask(known, place, Unit(), 5, np.random.default_rng(1))
+    pool = max((p for p in place.points if len(p) <= 500), key=len)
+    before = {row.tobytes() for row in place.space.values(known.points)}
+    rows = [row.tobytes() for row in place.space.values(pool)]
+    assert not before & set(rows)
+    assert len(set(rows)) == len(rows)
+    if view == "masks":
+        assert len(rows) == 32 - len(before)
+    if view == "continuous":
+        x = place.space.features(pool)
+        assert np.abs(x).max() <= 0.8
+        assert np.abs(x).max(axis=0).min() > 0.7
 
 
 def test_offsets_stay_in_the_box_and_matches_keep_their_law() -> None:

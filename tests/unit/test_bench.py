@@ -18,8 +18,13 @@ import pytest
 import tiny
 from eagle import demos, methods
 from eagle.bench import PROBLEMS, Problem, __main__, boxes, cnn, data
+from eagle.bench.experiment import Experiment
 from eagle.bench.formulas import offset_scale
+from eagle.bench.measure import budgets, lengths, measure
+from eagle.bench.report.curves import convergence
+from eagle.bench.report.found import Found
 from eagle.bench.report.stop import Outcome, rows_for
+from eagle.bench.trial import Record, Trial
 from eagle.types import InputError, MissingExtraError
 
 FORMULAS = ("linear", "additive", "interacting", "step")
@@ -479,3 +484,47 @@ def test_rows_for_an_agreement_are_between_those_that_were_measured() -> None:
     assert rows_for(0.7, known) == pytest.approx(200)  # half-way in the logarithm
     assert rows_for(0.8, known) == pytest.approx(400)
     assert np.isnan([rows_for(0.5, known), rows_for(0.9, known), rows_for(0.6, known[:1])]).all()
+
+
+def test_curves_of_runs_of_different_lengths_are_not_cut() -> None:
+    """No row is asked twice, so runs end where they do: each counts with all it asked."""
+
+    def run(k: int, instance: int, rows: int) -> Record:
+        at = np.array([*range(10, rows, 10), rows])
+        return {"problem": "compas", "method": "LIME", "options": "{}", "budget": 60, "run": k,
+                "instance": instance, "rows": rows, "d": 2, "keep": "curves ranks",
+                "d_efficiency": list(at / 10.0 + k),
+                "slope_efficiency": list(at / 5.0), "a_efficiency": list(at / 20.0),
+                "ranks": [2, 1] * (rows // 10 - 1) + [-1, 2]}  # fmt: skip
+
+    made = Experiment("figure2", "", ("compas",), ("LIME",), 2, 2, budgets=(60,))
+    found = Found(made, [run(0, 0, 43), run(1, 0, 60), run(0, 1, 58), run(1, 1, 47)])
+    curves = found.curves("compas", "LIME", "d_efficiency")
+    assert curves is not None
+    at, heights = curves
+    assert at == [10, 20, 30, 40, 50, 60]
+    assert np.allclose(heights[0], [1.5, 2.5, 3.5, 4.5, (4.3 + 6) / 2, (4.3 + 7) / 2])
+    assert np.allclose(heights[:, -1], [(4.3 + 7) / 2, (5.8 + 5.7) / 2])
+    grown = found.grown("compas", "LIME", 0, "ranks")
+    assert grown is not None
+    assert grown.shape == (6, 2, 2)
+    assert grown[3:, 0].tolist() == [[-1, 2]] * 3  # what the short run said in the end
+    # A straight line's mean height is half-way between its ends, whatever its length.
+    areas = [(1 + 4.3) / 2, (2 + 7) / 2, (1 + 5.8) / 2, (2 + 5.7) / 2]
+    page = "\n".join(convergence(found).blocks)
+    (line,) = [row for row in page.splitlines() if row.startswith("| COMPAS")]
+    ends = np.mean([4.3, 7.0, 5.8, 5.7])
+    assert f"| {ends:.2f} ±" in line
+    assert f"| {np.mean(areas):.2f} ±" in line
+
+
+def test_a_curve_ends_with_all_rows() -> None:
+    assert lengths(43) == [10, 20, 30, 40, 43]
+    assert lengths(40) == budgets(40) == [10, 20, 30, 40]
+    assert lengths(7) == budgets(7) == [7]
+
+
+@pytest.mark.parametrize("part", ["curves", "theory", "priors"])
+def test_no_line_is_measured_where_a_tree_is_fitted(part: str) -> None:
+    with pytest.raises(InputError, match="fitted on the values asked"):
+        measure(Trial("linear", 0, "Tilia", 50, keep=(part,)))

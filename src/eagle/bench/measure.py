@@ -66,6 +66,11 @@ def measure(trial: Trial) -> Record:
     rival = contestant(trial.method)
     if Need.BINARY in rival.method.needs and problem.kind == "image":
         problem = _against_rest(problem, x)
+    if Need.VALUES in rival.method.needs and {"curves", "theory", "priors"} & set(trial.keep):
+        raise InputError(
+            f"{trial.method} is fitted on the values asked, not on features: there is no line "
+            "whose rows could be measured"
+        )
     asked: list[Any] = []
     if "inputs" in trial.keep:
         problem = _overheard(problem, asked)
@@ -166,13 +171,19 @@ def _bare(trial: Trial, problem: Problem, x: Any) -> Record:
 
 
 def budgets(rows: int) -> list[int]:
-    """The lengths at which curves have a value."""
+    """The lengths at which ranks are noted: every so many rows."""
     return [*range(STEP, rows + 1, STEP)] or [rows]
+
+
+def lengths(rows: int) -> list[int]:
+    """The lengths at which curves have a value: every so many rows, and all of them."""
+    return [*range(STEP, rows, STEP), rows]
 
 
 def _curves(e: Explanation, trial: Trial) -> Record:
     """How much the rows teach, whatever the answers: as the paper reads it, and of the slopes."""
-    at, features, weight = budgets(len(e.evidence.features)), e.evidence.features, e.evidence.weight
+    features, weight = e.evidence.features, e.evidence.weight
+    at = lengths(len(features))
     ratio = dict(trial.options).get("precision")
     prior = PAPER if ratio is None else Prior(float(ratio) * len(e.names), None)
     return {

@@ -18,6 +18,9 @@ from eagle.types import Array, Kernel, Need, Points, Space
 class Coalitions:
     """The instance, a row that matches it nowhere, then coalitions: every match a fair coin.
 
+    The shares of bins and levels have no say in it. BayesSHAP's reference draws by these, but the
+    Shapley kernel belongs to coalitions whose players all come by the same coin.
+
     With `singles`, the rows that match in one feature alone come before the others.
     """
 

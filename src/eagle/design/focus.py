@@ -29,7 +29,8 @@ class Focus:
 
     std is the scale s·√(1 + zᵀVz) of the predictive law, so the answers decide how sharply
     it prefers what is unknown. Locality plays no part in it. With `again` a candidate may be
-    drawn twice in a batch, and with `coalitions` rows are drawn as BayesSHAP does.
+    drawn twice in a batch, and with `coalitions` rows are drawn as in BayesSHAP: every match by a
+    fair coin. (Its reference draws bins by their frequency, which is not Shapley's law.)
     """
 
     seeds: int = 10
@@ -85,7 +86,7 @@ class ToGo:
     """A pilot, then as many more rows as are to go until intervals have the half-width asked.
 
     The number is estimated again after each batch: it ends when none are to go. With
-    `coalitions` rows are drawn as BayesSHAP does.
+    `coalitions` rows are drawn as in BayesSHAP: every match by a fair coin.
     """
 
     width: float

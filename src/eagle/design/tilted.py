@@ -8,7 +8,8 @@ from typing import ClassVar, Protocol, final
 
 import numpy as np
 
-from eagle.kernel import Exponential, Unit, euclidean
+from eagle.kernel import TINY, Exponential, Unit, euclidean
+from eagle.space.mask import log_ways
 from eagle.types import Array, InputError, Kernel, Need, Points, Space
 
 WIDEST = 1.0
@@ -86,6 +87,32 @@ class Uniform:
 
 @final
 @dataclass(frozen=True)
+class Removal:
+    """Masks by how many parts are off: of d parts k are kept with C(d, k)·2⁻ᵈ·e^((k − d)/σ²).
+
+    All parts are never kept: else, at the σ = ¼ that is published, hardly anything would be off.
+    So nearly every mask leaves out one part. The space's own law and the kernel have no say.
+    """
+
+    sigma: float
+    needs: ClassVar = frozenset({Need.MASKS})
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.sigma) and self.sigma > 0):
+            raise InputError(
+                f"the scale of a removal must be a positive number, not {self.sigma!r}"
+            )
+
+    def chances(self, d: int) -> Array:
+        """How probable it is that k of d parts are kept, up to a factor, shape (d + 1,)."""
+        more = np.arange(d - 1, -1, -1.0)  # parts off beside the first
+        with np.errstate(over="ignore"):  # at the smallest scales there are none
+            logs = log_ways(d)[:d] - more / max(self.sigma * self.sigma, TINY)
+        return np.append(np.exp(logs - logs.max(initial=0.0)), 0.0)
+
+
+@final
+@dataclass(frozen=True)
 class Tilted:
     """The instance, then independent points of another law than the space's own; equal weights.
 
@@ -94,7 +121,7 @@ class Tilted:
     rows weigh 1, as in GLIME: a penalty of α then shrinks as α·π̄ would have.
     """
 
-    law: Tilt = field(default_factory=Absorbed)
+    law: Tilt | Removal = field(default_factory=Absorbed)
     mass: bool = False
 
     @property
@@ -111,7 +138,9 @@ class Tilted:
         return [self._points(space, kernel, uniform) for space in spaces]
 
     def _points(self, space: Space, kernel: Kernel, uniform: Array) -> Points:
-        if space.counts is not None:
+        if isinstance(self.law, Removal):
+            points = _masks(self.law.chances(len(space.origin)), uniform)
+        elif space.counts is not None:
             points = _masks(tilted_counts(space, kernel), uniform)
         else:
             points = at(self.law.tilt(space, kernel), uniform)
@@ -124,9 +153,9 @@ class Tilted:
         return np.full(len(features), mean)
 
 
-def mean_weight(space: Space, kernel: Kernel, law: Tilt) -> float:
+def mean_weight(space: Space, kernel: Kernel, law: Tilt | Removal) -> float:
     """π̄: what the kernel gives a row of the space's own law on average."""
-    if space.counts is not None:
+    if space.counts is not None or isinstance(law, Removal):
         return float(tilted_counts(space, kernel).sum())
     return float(np.prod(law.tilt(space, kernel).mean(axis=0)))
 

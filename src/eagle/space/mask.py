@@ -105,6 +105,9 @@ class MaskSpace:
         np.subtract(1.0, points, out=out)
         return out
 
+    def values(self, points: Points) -> Array:
+        return self.features(points)
+
     def distinct(self, points: Points) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         return distinct_rows(points.astype(np.float64))
 
@@ -137,6 +140,9 @@ class OffsetSpace:
         out = np.empty(points.shape) if out is None else out
         np.take(NORMAL, points, out=out, mode="clip")
         return out
+
+    def values(self, points: Points) -> Array:
+        return self.features(points)
 
     def distinct(self, points: Points) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         return distinct_rows(points.astype(np.float64))

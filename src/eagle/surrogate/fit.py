@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from eagle.surrogate.posterior import Posterior
 from eagle.types import Array, InputError
@@ -117,6 +118,12 @@ def checked(y: Array, weight: Array) -> Array:
 def is_flat(y: Array) -> bool:
     """Whether answers differ by no more than rounding."""
     return bool(np.ptp(y) <= 1e-12 * np.abs(y).max())
+
+
+def moved(features: Array) -> NDArray[np.bool_]:
+    """Which columns are not everywhere as in the first row, shape (d,); missing equals missing."""
+    own = features[0]
+    return np.asarray(((features != own) & ~(np.isnan(features) & np.isnan(own))).any(axis=0))
 
 
 def weighted_r2(y: Array, predicted: Array, weight: Array) -> float:

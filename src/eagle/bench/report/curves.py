@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from eagle.bench.measure import budgets
+from eagle.bench.measure import budgets, lengths
 from eagle.bench.report import paper
 from eagle.bench.report.found import Found, mean
 from eagle.bench.report.page import Page, number, spread
@@ -34,12 +34,14 @@ def convergence(found: Found) -> Page:
         "count, never on the answers. Cumulative information gain is (D/2)·ln(D-efficiency): the "
         "same curve on another scale, so one stands for both, and the right axis has it in nats. "
         "AUCC, which the paper does not define, is the mean height (1/(N − S))∫ by the trapezoid "
-        "rule, and the same divided by the final height. Bands are standard errors."
+        "rule, and the same divided by the final height. Bands are standard errors. No row is "
+        f"asked twice, so runs end at {found.budget} rows or before: each counts with the rows it "
+        "asked, and beyond its end its curve stays as it ended."
     )
     for name, label in CURVES.items():
         made = _panels(found, name, label)
         page.draw(f"figure2-{name.replace('_', '-')}", made, f"{label}, against rows asked.")
-    page.draw("figure2-ecdf", _ecdf(found), "D-efficiency at the full budget: the share of "
+    page.draw("figure2-ecdf", _ecdf(found), "D-efficiency of all rows asked: the share of "
               "predictions at or below, one step each.")  # fmt: skip
     rows = []
     for problem in found.problems():
@@ -47,9 +49,8 @@ def convergence(found: Found) -> Page:
             curve = found.curves(problem, method, "d_efficiency")
             if curve is None or len(curve[0]) < 2:
                 continue
-            at, heights = curve
-            ends, areas = mean(list(heights[:, -1])), mean(list(area(heights, at)))
-            shape = mean(list(area(heights, at, relative=True)))
+            ends = mean(list(curve[1][:, -1]))
+            areas, shape = (mean(_areas(found, problem, method, rel)) for rel in (False, True))
             slope = found.curves(problem, method, "slope_efficiency")
             assert slope is not None
             d = _dimension(found, problem)
@@ -62,6 +63,16 @@ def convergence(found: Found) -> Page:
                 "slopes' D-efficiency"], rows)  # fmt: skip
     page.say(_verdict(found))
     return page
+
+
+def _areas(found: Found, problem: str, method: str, relative: bool) -> list[float]:
+    """The AUCC of each prediction: that of each run over the rows it asked, mean over runs."""
+    found_areas = []
+    for runs in found.recorded(problem, method, "d_efficiency"):
+        curves = [(r["d_efficiency"], lengths(int(r["rows"]))) for r in runs]
+        each = [area(c, at[: len(c)], relative=relative) for c, at in curves]
+        found_areas.append(float(np.mean(each)))
+    return found_areas
 
 
 def _dimension(found: Found, problem: str) -> float:
@@ -181,8 +192,9 @@ def ablation(found: Found) -> Page:
         ax.set_yscale("log")
     shared_legend(made, axes[0])
     page.say(
-        f"{method} with {NAMES[option]} varied, {found.budget} rows, {found.experiment.runs} runs "
-        "a prediction. D-efficiency needs a V₀: with V₀ = I/λ, the prior itself, which the paper's "
+        f"{method} with {NAMES[option]} varied, {found.budget} rows (none is asked twice, so some "
+        f"runs ask fewer), {found.experiment.runs} runs a prediction. D-efficiency is that of all "
+        "rows of each run. It needs a V₀: with V₀ = I/λ, the prior itself, which the paper's "
         "table 2 fits, and with V₀ = I whatever λ is, which its figure 3 must have used, since "
         "only then does it grow with λ."
     )

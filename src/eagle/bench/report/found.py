@@ -12,7 +12,7 @@ import numpy as np
 
 from eagle.bench.contestants import CONVERGED, LIMIT
 from eagle.bench.experiment import Experiment
-from eagle.bench.measure import budgets
+from eagle.bench.measure import lengths
 from eagle.bench.trial import Record
 from eagle.types import Array
 
@@ -95,29 +95,40 @@ class Found:
     def curves(
         self, problem: str, method: str, name: str, **options: Any
     ) -> tuple[list[int], Array] | None:
-        """Lengths, and a curve for each instance, mean over runs, shape (instances, lengths)."""
-        found = []
-        for instance in self.instances(problem):
-            several = [
-                r[name] for r in self.runs(problem, method, instance, **options) if name in r
-            ]
-            if several:
-                short = min(map(len, several))
-                found.append(np.mean([c[:short] for c in several], axis=0))
-        if not found:
+        """Lengths, and a curve for each instance, mean over runs, shape (instances, lengths).
+
+        At a length a run has what it had learnt from as many rows, or from all it asked if these
+        are fewer: no row is asked twice. So the last heights are those of all rows of each run.
+        """
+        several = self.recorded(problem, method, name, **options)
+        if not several:
             return None
-        short = min(map(len, found))
-        return budgets(self.budget)[:short], np.array([c[:short] for c in found])
+        long = held([np.array(r[name]) for runs in several for r in runs])
+        ends = np.cumsum([len(runs) for runs in several])[:-1]
+        heights = np.array([runs.mean(axis=0) for runs in np.split(long, ends)])
+        return lengths(self.budget)[: heights.shape[1]], heights
+
+    def recorded(self, problem: str, method: str, name: str, **options: Any) -> list[list[Record]]:
+        """For each instance that has any, the runs whose records hold a curve of this name."""
+        every = (
+            [r for r in self.runs(problem, method, i, **options) if name in r]
+            for i in self.instances(problem)
+        )
+        return [runs for runs in every if runs]
 
     def grown(self, problem: str, method: str, instance: int, name: str) -> Array | None:
-        """What the runs said at each length, shape (lengths, runs, d)."""
+        """What the runs said at each length, shape (lengths, runs, d), or when they ended."""
         several = [r for r in self.runs(problem, method, instance) if name in r]
         if not several:
             return None
         d = int(several[0]["d"])
-        grown = [np.reshape(r[name], (-1, d)) for r in several]
-        short = min(map(len, grown))
-        return np.stack([g[:short] for g in grown], axis=1)
+        return held([np.reshape(r[name], (-1, d)) for r in several]).swapaxes(0, 1)
+
+
+def held(curves: Sequence[Array]) -> Array:
+    """Curves as long as the longest, shape (curves, lengths, …): the others stay as they ended."""
+    long = max(map(len, curves))
+    return np.stack([np.concatenate([c, *[c[-1:]] * (long - len(c))]) for c in curves])
 
 
 def mean(values: Sequence[float]) -> tuple[float, float]:
