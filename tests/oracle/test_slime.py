@@ -16,7 +16,7 @@ from sklearn.linear_model import lars_path
 import eagle
 from catalogue import Recorder
 from eagle import methods
-from eagle.design.append import Append
+from eagle.design.append import Append, Margin
 from eagle.explain import Method
 from eagle.kernel import Exponential
 from eagle.surrogate.lasso import columns, path, reported
@@ -228,6 +228,12 @@ def test_how_many_rows_the_test_wants() -> None:
     assert seen == {True, False}
 
 
+def test_rounding_adds_no_row() -> None:
+    for m in range(101, 200):
+        margin = Margin(lead=1.7 * 0.3 * np.sqrt(100 / m), error=0.3)
+        assert margin.rows(100, 1.7) == m
+
+
 def test_what_falls_short_by_less_than_tol_passes() -> None:
     rng = np.random.default_rng(1)
     z = rng.normal(size=(400, 2))
@@ -276,6 +282,31 @@ def test_a_small_change_is_not_a_copy() -> None:
     z = np.column_stack([z, z[:, 1]])
     z[5, 6] += 1e-3
     assert len(columns(z, y, weight).names) == 7
+
+
+def test_what_those_inside_explain_is_nobodys_rival() -> None:
+    """The mean of the first two comes level when both do: there it ties with the second, and more
+    rows are asked. From then on it is level for ever: the third feature has nobody to lead."""
+    rng = np.random.default_rng(5)
+    z = rng.normal(size=(300, 4))
+    z[:, 3] = z[:, :2].mean(axis=1)
+    y = z[:, :3] @ [3.0, 2.0, 1.0] + 0.1 * rng.normal(size=300)
+    assert LassoPath(4).choose(z, y, np.ones(300)).tolist() == [0, 1, 2]
+    first, second = Append(k=4).margins(z, y, np.ones(300))
+    assert first.lead > 0.01
+    assert abs(second.lead) < 1e-9
+    assert Append(k=4).wanted(z, y, np.ones(300)) == 600
+
+
+def test_a_sum_but_for_a_trace_is_not_kept_beside_its_parts() -> None:
+    """Its slope would be ten million, to fit what the trace says."""
+    rng = np.random.default_rng(6)
+    z, trace = rng.normal(size=(100, 3)), rng.normal(size=100)
+    z[:, 2] = z[:, 0] + z[:, 1] + 1e-6 * trace
+    y = z[:, :2] @ [1.0, -3.0] + trace
+    rows = columns(z, y, np.ones(100))
+    assert len(LassoPath(3).choose(z, y, np.ones(100))) == 2
+    assert np.abs([step.after for step in path(rows)]).max() < 100
 
 
 @pytest.mark.parametrize("factor", [3e-6, 1e-9, 1e-160, 1e-300, 1e9, 1e200])

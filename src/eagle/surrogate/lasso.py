@@ -59,7 +59,8 @@ class Step:
     """From one knot of the path to the next.
 
     `enters` is the column that comes in at the start, or None after one has left. `rivals` are
-    those that might have come in its place. `before` are the slopes at the start, `after` those
+    those that might have come in its place: all outside, but for what those inside explain.
+    `before` are the slopes at the start, `after` those
     at the end, and `inside` is who is in at the end.
     """
 
@@ -116,7 +117,7 @@ def path(rows: Columns) -> list[Step]:
     The column that goes most along with the answers comes in, and slopes move so that all that
     are in go along equally with what is left. A step ends where another column does too, which
     comes in, or where a slope is back at 0, which leaves. Near-ties come in in their own order. A
-    column that those inside explain already stays out, until one of them leaves.
+    column that those inside explain already stays out.
     """
     if not rows.names or not rows.lift.any():
         return []
@@ -144,7 +145,7 @@ class _Walk:
         self._inside: list[int] = []
         self._inverse = np.empty((0, 0))  # of XᵀX/n of those inside
         self._enters: int | None = best(np.abs(self._reach))
-        self._explained: set[int] = set()  # by those inside: they stay out
+        self._shut = np.zeros(m, dtype=bool)  # those inside, and those that they explain
         self.ended = not self._top > 0
 
     def step(self) -> Step:
@@ -157,11 +158,7 @@ class _Walk:
 
     def _rivals(self) -> tuple[int, ...]:
         """Who is out, and might come in."""
-        free = np.ones(len(self._slopes), dtype=bool)
-        free[[*self._inside, *self._explained]] = False
-        if self._enters is not None:
-            free[self._enters] = False
-        return tuple(np.flatnonzero(free).tolist())
+        return tuple(j for j in np.flatnonzero(~self._shut).tolist() if j != self._enters)
 
     def _let_in(self, j: int) -> None:
         along, left = self._beside(j)
@@ -176,7 +173,6 @@ class _Walk:
         rest = np.delete(np.delete(self._inverse, at, axis=0), at, axis=1)
         self._inverse = rest - np.outer(column, column / self._inverse[at, at])
         self._inside.remove(j)
-        self._explained.clear()
 
     def _beside(self, j: int) -> tuple[Array, float]:
         """The slopes of column j on those inside, and the mean square of what they leave."""
@@ -214,18 +210,20 @@ class _Walk:
         """Who comes in next, and after how far."""
         lead = np.maximum(self._level - np.stack([self._reach, -self._reach]), 0.0)
         pace = 1.0 - np.stack([fall, -fall])  # how fast those inside lose their lead
-        sides = np.where(pace > TIE, lead / np.maximum(pace, TIE), np.inf)
-        far = sides.min(axis=0)
-        far[self._inside] = np.inf
+        slack = TIE * self._top
+        level = (lead <= slack) & (np.abs(pace) <= TIE)  # with those inside, for ever
+        self._shut = level[0] | level[1]
+        self._shut[self._inside] = True
+        far = np.where(pace > TIE, lead / np.maximum(pace, TIE), np.inf).min(axis=0)
         while True:
-            far[list(self._explained)] = np.inf
+            far[self._shut] = np.inf
             first = float(far.min())
-            if first >= self._level - TIE * self._top:  # where nothing is left
+            if first >= self._level - slack:  # where nothing is left
                 return None, np.inf
-            enters = int(np.argmax(far <= first + TIE * self._top))
+            enters = int(np.argmax(far <= first + slack))
             if not self._is_explained(enters):
                 return enters, first
-            self._explained.add(enters)
+            self._shut[enters] = True
 
     def _next_out(self, way: Array) -> tuple[int | None, float]:
         """Whose slope comes back to 0 next, and after how far: at once, if it cannot leave 0."""
