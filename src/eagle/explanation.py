@@ -605,10 +605,11 @@ def _compact(features: Array) -> NDArray[Any]:
 def _read(data: Mapping[str, Any]) -> Explanation:
     features = [mapping(f) for f in listed(data["features"])]
     target, evidence, bill = data["target"], mapping(data["evidence"]), mapping(data["bill"])
-    d, own = len(features), data["surrogate"] is not None
+    d = len(features)
     if not 0 < d <= WIDEST:
         raise ValueError(f"it has {d} features")
     scores = np.array([number(f["score"]) for f in features])
+    surrogate = None if data["surrogate"] is None else saved.read(data["surrogate"])
     found = Explanation(
         names=tuple(text(f["name"]) for f in features),
         conditions=tuple(text(f["condition"]) for f in features),
@@ -627,7 +628,7 @@ def _read(data: Mapping[str, Any]) -> Explanation:
         r2_held_out=number_or(data["r2_held_out"], np.nan),
         evidence=Evidence(
             unpack(evidence["points"], 2),
-            (floats if own else _rows)(evidence["features"], 2),
+            saved.features(evidence["features"], surrogate),
             floats(evidence["weight"], 1),
             floats(evidence["answers"], 2),
         ),
@@ -639,18 +640,13 @@ def _read(data: Mapping[str, Any]) -> Explanation:
             text(bill.get("stopped", "")),
         ),
         method=text(data["method"]),
-        surrogate=saved.read(data["surrogate"]) if own else None,
+        surrogate=surrogate,
         seed=whole(data["seed"]),
         subject=subjects.read(data["subject"], d),
         note=one_of(data["note"], NOTES) if data["schema"] >= SEALED else OLD,
     )
     _check_arrays(found)
     return found
-
-
-def _rows(data: Any, dimensions: int) -> Array:
-    """Features that another package was asked: among them may be what is missing."""
-    return unpack(data, dimensions).astype(np.float64)
 
 
 def _check_arrays(found: Explanation) -> None:

@@ -163,12 +163,13 @@ def _read(data: Mapping[str, Any]) -> Plan:
     features, outputs = [mapping(f) for f in listed(data["features"])], data["outputs"]
     if not 0 < len(features) <= WIDEST:
         raise ValueError(f"it has {len(features)} features")
-    points, z, weight = unpack(data["points"], 2), floats(data["z"], 2), floats(data["weight"], 1)
+    surrogate = saved.read(data["surrogate"])
+    z, points = saved.features(data["z"], surrogate), unpack(data["points"], 2)
+    weight = floats(data["weight"], 1)
     if not len(z) or z.shape != (len(weight), len(features)) or len(points) != len(z):
         raise ValueError("the arrays do not fit one another")
     if (weight < 0).any():
         raise ValueError("a weight is negative")
-    surrogate = saved.read(data["surrogate"])
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")  # of numbers that no plan has
         fitter = surrogate.on(z, weight)

@@ -222,3 +222,13 @@ def test_neighbours_of_any_size() -> None:
 
     for unit in (2.0**520, 2.0**1020, 2.0**-600):
         assert np.array_equal(asked(unit), asked(1.0))
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_what_varies_little_beside_its_size_is_explained(view: Any) -> None:
+    """A clock's seconds, say: only a column of one value never changes."""
+    data = -1e13 + np.random.default_rng(6).normal(size=(300, 1))
+    e = eagle.Explainer(lambda q: q[:, 0] + 1e13, data, view=view).explain(data[3])
+    assert abs(e.scores[0]) > 0.1
+    constant = np.full((300, 1), 0.1)
+    assert eagle.Explainer(lambda q: q[:, 0], constant, view=view).explain([0.1]).scores[0] == 0

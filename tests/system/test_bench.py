@@ -64,6 +64,7 @@ def same(a: list[Record], b: list[Record]) -> bool:
     return json.dumps(timeless(a), sort_keys=True) == json.dumps(timeless(b), sort_keys=True)
 
 
+@pytest.mark.slow
 def test_everything_in_the_smallest_sizes(
     tiny_network: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

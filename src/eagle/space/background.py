@@ -311,13 +311,13 @@ def unit_of(size: float) -> float:
 
 
 def _moments(present: Array, size: float) -> tuple[float, float]:
-    """Mean and standard deviation of numbers up to a size; 0 for no more than rounding."""
+    """Mean and standard deviation of numbers up to a size."""
     unit = unit_of(size)
     values = present if unit == 1 else present / unit
     mean = float(np.add.reduce(values)) / len(values)
     apart = values - mean
     scale = unit * math.sqrt(float(apart @ apart) / len(values))
-    return unit * mean, 0.0 if scale <= 1e-12 * size else scale
+    return unit * mean, scale
 
 
 def _number(
@@ -354,7 +354,9 @@ def _number(
     places, ends = _thinned(cuts)
     kept = inside.take(places)
     mean, scale = _moments(present, size) if n else (float("nan"), float("nan"))
-    if scale > 0 and few is not None and len(few) == 2:
+    if least == most and n:
+        scale = 0.0  # whatever rounding makes of its mean
+    elif scale > 0 and few is not None and len(few) == 2:
         scale = few.item(1) / 2 - few.item(0) / 2  # a switch counts as two steps
     elif scale > 0 and integer:
         scale = max(scale, LEAST_STEP)

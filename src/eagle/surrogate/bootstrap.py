@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from eagle.surrogate.fit import Fit, Fitter, Later, Surrogate
 from eagle.surrogate.posterior import Draws
@@ -45,20 +46,20 @@ class Bootstrap:
         whole = self.surrogate.on(features, weight).fit(y)
         values = np.empty((self.resamples, features.shape[1]))
         for i, often in enumerate(self._often(len(y))):
-            rows = np.flatnonzero(often)
-            again = self.surrogate.on(features[rows], weight[rows] * often[rows])
+            rows = np.repeat(np.arange(len(y)), often)  # a row drawn twice is there twice
+            again = self.surrogate.on(features[rows], weight[rows])
             values[i] = again.fit(y[rows]).scores
         return Fit(
             whole.scores, whole.intercept, whole.local, whole.r2, whole.r2_held_out,
             Draws(whole.scores, values), whole.signed,
         )  # fmt: skip
 
-    def _often(self, n: int) -> Array:
+    def _often(self, n: int) -> NDArray[np.intp]:
         """How often each row is in each resample, shape (resamples, n)."""
-        out = np.zeros((self.resamples, n))
-        out[:, 0] = 1.0
+        out = np.zeros((self.resamples, n), dtype=np.intp)
+        out[:, 0] = 1
         if n > 1:
             raw = np.random.PCG64(0).random_raw(self.resamples * (n - 1))
             drawn = 1 + (np.asarray(raw) % np.uint64(n - 1)).astype(np.intp)
-            np.add.at(out, (np.repeat(np.arange(self.resamples), n - 1), drawn), 1.0)
+            np.add.at(out, (np.repeat(np.arange(self.resamples), n - 1), drawn), 1)
         return out

@@ -22,7 +22,7 @@ from eagle.surrogate.ridge import Ridge
 from eagle.surrogate.robust import Robust
 from eagle.surrogate.select import Auto, Forward, Highest, LassoPath
 from eagle.surrogate.tree import Tree
-from eagle.types import Array, InputError
+from eagle.types import Array, InputError, Need
 
 KINDS: Final[dict[str, type]] = {
     kind.__name__: kind
@@ -73,6 +73,16 @@ def from_dict(data: Any, depth: int = 0) -> Any:
             raise TypeError(f"the settings of {name} are no mapping")
         return KINDS[name](**{key: from_dict(v, depth + 1) for key, v in settings.items()})
     return tuple(from_dict(v, depth + 1) for v in data) if isinstance(data, list) else data
+
+
+def features(data: Any, surrogate: Surrogate | None) -> Array:
+    """What a surrogate is fitted on: finite numbers, but for the values of rows, which may be
+    missing. None stands for another package, which was asked values, too."""
+    found = unpack(data, 2).astype(np.float64)
+    values = surrogate is None or Need.VALUES in getattr(surrogate, "needs", ())
+    if not (np.isfinite(found) | (np.isnan(found) & values)).all():
+        raise ValueError("an array has a number that is not finite")
+    return found
 
 
 def read(data: Any) -> Surrogate:
