@@ -31,16 +31,8 @@ from eagle.surrogate.bayes import BayesLinear
 from eagle.surrogate.posterior import Bounds, StudentT
 from eagle.types import Need
 
-COMPILED = {methods.SHAP_PERMUTATION}
-"""What compiles itself for half a minute when it is first run."""
-
 PAIRS = [
-    pytest.param(
-        method,
-        case,
-        id=f"{name} | {place}",
-        marks=[pytest.mark.slow] if method in COMPILED else [],
-    )
+    pytest.param(method, case, id=f"{name} | {place}")
     for name, method in (METHODS | FOREIGN).items()
     for place, case in CASES.items()
     if supports(method, case)
