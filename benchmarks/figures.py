@@ -15,7 +15,7 @@ from sklearn.ensemble import RandomForestClassifier
 
 import eagle
 from eagle import methods as m
-from eagle.explain import Method
+from eagle.engine.method import Method
 from eagle.foreign import Foreign
 
 DOCS = Path(__file__).parent.parent / "docs"

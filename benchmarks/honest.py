@@ -28,7 +28,7 @@ import eagle
 from benchmarks.tables import Black, others, tables
 from benchmarks.truth import TOP
 from eagle import methods
-from eagle.explain import Method
+from eagle.engine.method import Method
 from eagle.explanation import answers_of
 from eagle.metrics import stability
 from eagle.metrics import truth as metrics

@@ -24,7 +24,7 @@ import eagle
 from benchmarks.figures import DOCS
 from benchmarks.honest import BALANCED, CONVERGED, INDEPENDENT, LEVEL, Held, covered, explained
 from benchmarks.tables import Black, fitted, forest
-from eagle.explain import Method
+from eagle.engine.method import Method
 from eagle.plot.page import COLOURS
 from eagle.surrogate.bayes import BayesLinear
 from eagle.surrogate.robust import Robust

@@ -22,7 +22,7 @@ from threadpoolctl import threadpool_limits
 import eagle
 from benchmarks.speed import BUDGET, ratio, tables
 from eagle import methods
-from eagle.explain import Method
+from eagle.engine.method import Method
 from eagle.foreign import Foreign
 from eagle.surrogate.select import Forward, Highest, LassoPath
 

@@ -25,7 +25,7 @@ from skimage.segmentation import slic
 from threadpoolctl import threadpool_limits
 
 import eagle
-from eagle.explain import MEMORY
+from eagle.engine.plan import MEMORY
 from eagle.models.vision import Network
 
 BUDGET = 500

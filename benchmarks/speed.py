@@ -26,7 +26,8 @@ from threadpoolctl import threadpool_limits
 import eagle
 from eagle import methods
 from eagle.design.greedy import Greedy
-from eagle.explain import MEMORY, Method
+from eagle.engine.method import Method
+from eagle.engine.plan import MEMORY
 from eagle.kernel import Exponential
 from eagle.space.background import Background
 from eagle.space.tabular import Table

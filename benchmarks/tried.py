@@ -34,8 +34,8 @@ from sklearn.neural_network import MLPClassifier
 
 from benchmarks.tables import Black, others, tables
 from benchmarks.truth import TOP
-from eagle.design.sobol import masks, scrambled
-from eagle.design.tilted import Absorbed, at, tilted_counts
+from eagle.design.balanced import masks, scrambled
+from eagle.design.law import Absorbed, quantile, tilted_counts
 from eagle.kernel import Exponential, cosine
 from eagle.metrics import stability
 from eagle.metrics import truth as metrics
@@ -199,7 +199,7 @@ class Around(NamedTuple):
     ask: Ask
 
     def points(self, uniform: Array) -> Array:
-        return at(self.tilt, np.insert(uniform, 0, 0.0, axis=1)).astype(np.uint16)
+        return quantile(self.tilt, np.insert(uniform, 0, 0.0, axis=1)).astype(np.uint16)
 
 
 def around(black: Black, binned: bool, count: int) -> Iterator[Around]:

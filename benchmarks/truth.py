@@ -25,8 +25,8 @@ from sklearn.ensemble import RandomForestClassifier
 
 import eagle
 from eagle import methods
-from eagle.design.iid import Independent
-from eagle.explain import Method
+from eagle.design.independent import Independent
+from eagle.engine.method import Method
 from eagle.metrics.stability import chance, jaccard
 from eagle.metrics.truth import agreement, coverage, width
 from eagle.surrogate.bayes import BayesLinear

@@ -13,10 +13,10 @@ from scipy import sparse
 from eagle import Images, Texts, methods
 from eagle.adapters import CALIBRATED, Calibrated
 from eagle.design.append import Append
+from eagle.design.balanced import Sobol
 from eagle.design.greedy import Greedy, variance_only
-from eagle.design.sobol import Sobol
 from eagle.design.unravel import Unravel
-from eagle.explain import Method
+from eagle.engine.method import Method
 from eagle.foreign import Foreign
 from eagle.surrogate import select
 from eagle.surrogate.process import Process

@@ -8,7 +8,7 @@ from typing import Any
 
 from eagle import methods, theory, until
 from eagle.comparison import Comparison, compare
-from eagle.explain import Method
+from eagle.engine.method import Method
 from eagle.explainer import Explainer
 from eagle.explanation import Explanation
 from eagle.plan import Plan

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eagle import packages
-from eagle.design import room
+from eagle.engine import room
 from eagle.explanation import answers_of
 from eagle.foreign import Question, Told
 from eagle.surrogate.posterior import Bounds

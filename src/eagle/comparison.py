@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from eagle import methods as every
-from eagle.explain import Method
+from eagle.engine.method import Method
 from eagle.explainer import Explainer, keep, whole_number
 from eagle.explanation import LEVEL, Explanation, Target
 from eagle.foreign import Foreign

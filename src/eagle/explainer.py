@@ -11,7 +11,10 @@ from typing import Any, Final, Literal, TypeAlias, final, get_args
 import numpy as np
 
 from eagle import foreign, methods
-from eagle.explain import Method, Planner, Prepared, Watch, ask
+from eagle.engine.method import Method
+from eagle.engine.plan import Planner, Prepared
+from eagle.engine.run import ask
+from eagle.engine.walk import Watch
 from eagle.explanation import (
     Bill,
     Explanation,

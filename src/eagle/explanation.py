@@ -46,6 +46,7 @@ from eagle.types import (
     Need,
     Points,
     ReplyError,
+    Rows,
     clean,
     told,
 )
@@ -101,14 +102,21 @@ class Evidence:
     """What was asked and answered, row by row; the first row is the instance itself.
 
     `points` are the space's own encoding, `features` what the surrogate was fitted on, shape
-    (n, d): for a tree these are the values asked. `weight` is the locality of each row, `answers`
-    all outputs of the model, shape (n, outputs).
+    (n, d): for a tree these are the values asked. `weight` is what each row counts, `answers` are
+    all outputs of the model, shape (n, outputs), and `often` says how many times each row was
+    planned, which the weight has in it.
     """
 
     points: Points
     features: Array
     weight: Array
     answers: Array
+    often: Array
+
+    def rows(self, surrogate: Surrogate, n: int | None = None) -> Rows:
+        """The first n rows, or all, as the surrogate of the explanation was put on them."""
+        balanced = Need.BALANCED in surrogate.needs  # or its method would have been refused
+        return Rows(self.features[:n], self.weight[:n], self.often[:n], balanced)
 
 
 @final
@@ -203,8 +211,7 @@ class Explanation:
             raise InputError(
                 f"{self.method} cannot be fitted again from its answers: explain anew instead"
             )
-        e = self.evidence
-        return self.surrogate.on(e.features[:rows], e.weight[:rows]).fit(y[:rows])
+        return self.surrogate.on(self.evidence.rows(self.surrogate, rows)).fit(y[:rows])
 
     def grown(self, rows: int) -> Fitted:
         """What the first so many rows alone teach."""
@@ -377,6 +384,7 @@ class Explanation:
                 "features": pack(_compact(self.evidence.features)),
                 "weight": pack(self.evidence.weight),
                 "answers": pack(self.evidence.answers),
+                **saved.repeats(self.evidence.often),
             },
             "subject": subjects.to_dict(self.subject),
             "note": self.note,
@@ -631,6 +639,7 @@ def _read(data: Mapping[str, Any]) -> Explanation:
             saved.features(evidence["features"], surrogate),
             floats(evidence["weight"], 1),
             floats(evidence["answers"], 2),
+            saved.often(evidence, surrogate),
         ),
         bill=Bill(
             whole(bill["rows"]),
@@ -654,7 +663,8 @@ def _check_arrays(found: Explanation) -> None:
     e, d = found.evidence, len(found.names)
     n = len(e.weight)
     wide = e.features.shape == (n, d) or found.surrogate is None
-    if not n or len(e.points) != n or not wide or e.answers.shape != (n, len(found.outputs)):
+    full = e.answers.shape == (n, len(found.outputs))
+    if not n or not len(e.points) == len(e.often) == n or not wide or not full:
         raise ValueError("the arrays do not fit one another")
     if (e.weight < 0).any():
         raise ValueError("a weight is negative")
@@ -705,4 +715,4 @@ def _follows(found: Explanation) -> bool:
         found.posterior,
         found.signed,
     )
-    return agree(said, found.surrogate, e.features, e.weight, y)
+    return agree(said, found.surrogate, e.rows(found.surrogate), y)

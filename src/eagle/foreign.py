@@ -197,7 +197,7 @@ def explain(method: Foreign, question: Question) -> Explanation:
         contrast=np.ones(len(told.scores)),
         r2=float("nan"),
         r2_held_out=float("nan"),
-        evidence=Evidence(rows, rows, np.ones(len(rows)), answers),
+        evidence=Evidence(rows, rows, np.ones(len(rows)), answers, np.ones(len(rows))),
         bill=Bill(len(rows), question.calls, question.seconds, own),
         method=method.name,
         surrogate=None,

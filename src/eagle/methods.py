@@ -8,17 +8,17 @@ from typing import Final
 
 from eagle.adapters import CALIBRATED, Calibrated, KernelShap, PermutationShap
 from eagle.design.append import Append
-from eagle.design.balanced import Balanced
+from eagle.design.balanced import Sobol
+from eagle.design.climax import BothLabels
 from eagle.design.cluster import Cluster
 from eagle.design.coalitions import Coalitions
-from eagle.design.focus import IDENTITY, Focus, ToGo
+from eagle.design.focused import IDENTITY, Focus, ToGo
 from eagle.design.greedy import Greedy
 from eagle.design.hadamard import Hadamard
-from eagle.design.iid import Independent
-from eagle.design.sobol import Sobol
+from eagle.design.independent import Independent
 from eagle.design.tilted import Gauss, Laplace, Removal, Tilted, Uniform
 from eagle.design.unravel import Acquisition, Unravel, fur
-from eagle.explain import Method
+from eagle.engine.method import Method
 from eagle.foreign import Foreign
 from eagle.kernel import Exponential, Shapley, Unit, cosine
 from eagle.space.column import plain
@@ -247,7 +247,7 @@ S_LIME_PUBLISHED: Final = replace(
 )
 """S-LIME with its authors' numbers, but rows are kept, not drawn anew in every round."""
 
-CLIMAX: Final = Method("CLIMAX", Balanced(), Exponential(), Logistic())
+CLIMAX: Final = Method("CLIMAX", BothLabels(), Exponential(), Logistic())
 """CLIMAX's sound part: rows of both labels in balance, and a logistic line on those labels.
 
 What it labels by a mixture's components, and coefficients divided by their sum, are left out.

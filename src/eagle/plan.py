@@ -12,7 +12,7 @@ from typing import Any, final
 import numpy as np
 
 from eagle import sealed
-from eagle.explain import Prepared
+from eagle.engine.plan import Prepared
 from eagle.explanation import (
     TASKS,
     Bill,
@@ -47,7 +47,7 @@ from eagle.space import subject as subjects
 from eagle.space.subject import Subject
 from eagle.surrogate import saved
 from eagle.surrogate.fit import Surrogate
-from eagle.types import Array, InputError
+from eagle.types import Array, InputError, Need, Rows
 
 SCHEMA = 3
 SEALED = 3
@@ -105,7 +105,7 @@ class Plan:
             outputs=outputs,
             task=task,
             contrast=self.contrast,
-            evidence=Evidence(p.points, p.features, p.weight, answers),
+            evidence=Evidence(p.points, p.rows.features, p.rows.weight, answers, p.rows.often),
             bill=bill,
             method=self.method,
             surrogate=self.surrogate,
@@ -135,8 +135,9 @@ class Plan:
                 )
             ],
             "points": pack(p.points),
-            "z": pack(p.features),
-            "weight": pack(p.weight),
+            "z": pack(p.rows.features),
+            "weight": pack(p.rows.weight),
+            **saved.repeats(p.rows.often),
             "subject": subjects.to_dict(self.subject),
         }
         sealed.write(path, json.dumps(sealed.sealed(data), allow_nan=False))
@@ -170,15 +171,17 @@ def _read(data: Mapping[str, Any]) -> Plan:
         raise ValueError("the arrays do not fit one another")
     if (weight < 0).any():
         raise ValueError("a weight is negative")
+    often = saved.often(data, surrogate)
+    rows = Rows(z, weight, often, Need.BALANCED in surrogate.needs)
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")  # of numbers that no plan has
-        fitter = surrogate.on(z, weight)
+        fitter = surrogate.on(rows)
     return Plan(
         names=tuple(text(f["name"]) for f in features),
         conditions=tuple(text(f["condition"]) for f in features),
         values=tuple(f["value"] for f in features),
         contrast=np.array([number_or(f["contrast"], np.nan) for f in features]),
-        prepared=Prepared(points, z, weight, fitter),
+        prepared=Prepared(points, rows, fitter),
         method=text(data["method"]),
         surrogate=surrogate,
         seed=whole(data["seed"]),

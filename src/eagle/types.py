@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Protocol, TypeAlias, final
+from typing import Any, Final, Protocol, TypeAlias, final, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -115,6 +115,11 @@ class Need(Enum):
     PROBABILITIES = "class probabilities"
     BINARY = "the probabilities of exactly two classes"
     VALUES = "the values of the rows asked in place of their features: every space has them"
+    BALANCED = "balanced rows, which fill their law evenly in the order in which they are planned"
+
+
+NOTHING: Final[frozenset[Need]] = frozenset()
+"""What a part needs that can work anywhere."""
 
 
 class Space(Protocol):
@@ -193,7 +198,54 @@ class Kernel(Protocol):
     def __call__(self, features: Array, anchor: Array) -> Array: ...
 
 
-class Planned(Protocol):
+@final
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """All that a surrogate may know of its rows before the answers, each row once.
+
+    `features`, shape (n, d), are what it is fitted on; the first row is the instance. `weight`,
+    shape (n,), is what each row counts, and `often` how many times it was planned, which the
+    weight has in it. `balanced` says whether the rows fill their law evenly, in this order.
+    """
+
+    features: Array
+    weight: Array
+    often: Array
+    balanced: bool = False
+
+    @classmethod
+    def each_once(cls, features: Array, weight: Array, balanced: bool = False) -> Rows:
+        """Rows that were planned once each."""
+        return cls(features, weight, np.ones(len(weight)), balanced)
+
+    def __len__(self) -> int:
+        return len(self.weight)
+
+    def take(self, index: Any) -> Rows:
+        """Some of the rows, or some of them again."""
+        return Rows(self.features[index], self.weight[index], self.often[index], self.balanced)
+
+
+class Design(Protocol):
+    """What every design says of itself, whether or not it sees answers."""
+
+    @property
+    def needs(self) -> frozenset[Need]:
+        """What the design cannot do without."""
+
+    @property
+    def balanced(self) -> bool:
+        """Whether its rows fill their law evenly in the order in which they are planned."""
+
+    def longest(self, space: Space, budget: int) -> int:
+        """How many points it draws at most, for a budget of rows."""
+
+    def weight(self, space: Space, kernel: Kernel, features: Array) -> Array:
+        """How much each row counts, shape (n,): the kernel, unless the law has it in it."""
+
+
+@runtime_checkable
+class Planned(Design, Protocol):
     """A design that never sees an answer: all points before any query.
 
     Plans are nested: a plan of n is the first n points of a longer one.
@@ -211,21 +263,18 @@ class Planned(Protocol):
 @final
 @dataclass(frozen=True, eq=False)
 class Seen:
-    """What an adaptive design knows: each row asked so far once, with its answer.
-
-    The first row is the instance. `weight` counts a row as often as it was chosen.
-    """
+    """What an adaptive design knows: each row asked so far once, with its answer."""
 
     points: Points
-    features: Array
-    weight: Array
+    rows: Rows
     y: Array
 
     def __len__(self) -> int:
         return len(self.y)
 
 
-class Adaptive(Protocol):
+@runtime_checkable
+class Adaptive(Design, Protocol):
     """A design that chooses by the answers so far: a pure function of them and the generator."""
 
     def ask(

@@ -18,7 +18,7 @@ from scipy import sparse
 import eagle
 from eagle import Background, Explainer, Images, Texts, methods
 from eagle.adapters import KernelShap
-from eagle.design import room
+from eagle.engine import room
 from eagle.foreign import Foreign
 from eagle.plan import Plan
 from eagle.space.mask import EvenSizes
@@ -291,7 +291,7 @@ def test_calls_that_memory_cannot_hold_are_refused(monkeypatch: pytest.MonkeyPat
 def test_estimates_are_near_what_is_taken() -> None:
     import tracemalloc
 
-    from eagle.explain import MEMORY, Planner
+    from eagle.engine.plan import MEMORY, Planner
 
     wide = np.random.default_rng(0).normal(size=(50, 40))
     for method in (methods.EAGLE_BALANCED, methods.LIME):

@@ -24,7 +24,7 @@ from catalogue import (
     supports,
 )
 from eagle import methods
-from eagle.explain import Method
+from eagle.engine.method import Method
 from eagle.foreign import Foreign
 from eagle.space.read import frame
 from eagle.surrogate.bayes import BayesLinear

@@ -10,7 +10,7 @@ import pytest
 import eagle
 from catalogue import CASES, METHODS, Case, supports
 from eagle import Background, Images, Texts, methods
-from eagle.explain import Method
+from eagle.engine.method import Method
 from eagle.foreign import Foreign
 from eagle.types import Need
 

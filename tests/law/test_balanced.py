@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 from scipy.special import comb
 
 from eagle.design import directions as known_directions
+from eagle.design.balanced import Sobol, masks, scrambled
 from eagle.design.directions import BITS, MOST, directions, slowly
 from eagle.design.hadamard import Hadamard, likely, rows
-from eagle.design.sobol import Sobol, masks, raw, scrambled
-from eagle.design.tilted import Absorbed, Gauss, at, mean_weight
+from eagle.design.law import Absorbed, mean_weight, quantile, raw
+from eagle.design.tilted import Gauss
 from eagle.kernel import Exponential, Unit, cosine
 from eagle.space.background import STEPS, Background
 from eagle.space.mask import EvenSizes, Fair, MaskSpace, OffsetSpace
@@ -183,7 +184,7 @@ def test_features_in_another_order_have_the_same_points_in_that_order(
     def points(of: Any) -> Any:
         out = np.empty((50, 6))
         first = np.lexsort((key[of], ~moves[of]))
-        out[:, first] = at(tilt[:, of][:, first], uniform)
+        out[:, first] = quantile(tilt[:, of][:, first], uniform)
         return out
 
     assert np.array_equal(points(where), points(np.arange(6))[:, where])

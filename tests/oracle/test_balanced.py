@@ -12,9 +12,9 @@ import pytest
 
 import eagle
 from eagle import methods
+from eagle.design.balanced import scrambled
 from eagle.design.hadamard import Hadamard
-from eagle.design.sobol import scrambled
-from eagle.explain import Method
+from eagle.engine.method import Method
 from eagle.space.mask import EvenSizes, Fair, MaskSpace
 from eagle.surrogate.ridge import Ridge
 from eagle.types import Array

@@ -15,7 +15,7 @@ from sklearn.metrics import r2_score
 from eagle.surrogate.bayes import BayesLinear, LineFit
 from eagle.surrogate.information import Prior, augment
 from eagle.surrogate.posterior import StudentT
-from eagle.types import InputError
+from eagle.types import InputError, Rows
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -136,9 +136,9 @@ def test_constant_answers_and_single_rows() -> None:
     assert np.isclose(single.intercept, 2.0)
     assert np.isnan(single.r2_held_out)
     with pytest.raises(InputError, match="3 points need as many answers"):
-        BayesLinear().on(z, weight).fit(np.ones(2))
+        BayesLinear().on(Rows.each_once(z, weight)).fit(np.ones(2))
     with pytest.raises(InputError, match="at least one point"):
-        BayesLinear().on(z[:0], weight[:0])
+        BayesLinear().on(Rows.each_once(z[:0], weight[:0]))
 
 
 # -- the Student-t ------------------------------------------------------------------------------

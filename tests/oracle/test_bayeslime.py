@@ -12,8 +12,8 @@ from scipy import stats
 import eagle
 from catalogue import Recorder
 from eagle import methods
-from eagle.design.focus import Focus, ToGo, to_go
-from eagle.explain import Method
+from eagle.design.focused import Focus, ToGo, to_go
+from eagle.engine.method import Method
 from eagle.surrogate.posterior import StudentT
 from eagle.types import Array
 

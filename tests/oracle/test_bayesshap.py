@@ -14,16 +14,17 @@ from scipy import stats
 import eagle
 from catalogue import Heard
 from eagle import Background, Images, methods
-from eagle.design.coalitions import Coalitions, movable
-from eagle.design.focus import IDENTITY
-from eagle.explain import Method
+from eagle.design.coalitions import Coalitions
+from eagle.design.focused import IDENTITY
+from eagle.design.law import movable
+from eagle.engine.method import Method
 from eagle.kernel import Shapley
 from eagle.space.mask import Fair, MaskSpace
 from eagle.space.read import frame
 from eagle.space.tabular import Table
 from eagle.surrogate.bayes import BayesLinear
 from eagle.surrogate.information import Prior
-from eagle.types import Array, Seen
+from eagle.types import Array, Rows, Seen
 
 EXACT = Prior(slopes=1e-12, intercept=0.0)
 
@@ -273,7 +274,7 @@ def pooled(design: Any, space: Any, rounds: int) -> Array:
     """The points among which a design chose, or which it took, after its first rows."""
     first = design.ask(nothing(space), space, Shapley(), 50, np.random.default_rng(0))
     z = space.features(first)
-    seen = Seen(first, z, np.ones(len(z)), np.sin(3 * z.sum(axis=1)) + z[:, 0])
+    seen = Seen(first, Rows.each_once(z, np.ones(len(z))), np.sin(3 * z.sum(axis=1)) + z[:, 0])
     found = []
     for k in range(rounds):
         place = Heard(space)
@@ -285,7 +286,7 @@ def pooled(design: Any, space: Any, rounds: int) -> Array:
 
 def nothing(space: Any) -> Seen:
     none = space.origin[None][:0]
-    return Seen(none, space.features(none), np.empty(0), np.empty(0))
+    return Seen(none, Rows.each_once(space.features(none), np.empty(0)), np.empty(0))
 
 
 FOCUSED = [

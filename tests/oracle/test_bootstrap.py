@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ from eagle.surrogate.bootstrap import Bootstrap
 from eagle.surrogate.evidence import Evidence
 from eagle.surrogate.posterior import Draws
 from eagle.surrogate.ridge import Ridge
-from eagle.types import Array, InputError, Kernel, Points, Seen, Space
+from eagle.types import NOTHING, Array, InputError, Kernel, Points, Rows, Seen, Space
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -32,7 +32,7 @@ def sample(seed: int, n: int = 150, d: int = 3, noise: float = 0.7) -> tuple[Arr
 
 
 def draws(surrogate: Bootstrap, z: Array, y: Array, weight: Array) -> Draws:
-    posterior = surrogate.fit(z, y, weight).posterior
+    posterior = surrogate.fit(Rows.each_once(z, weight), y).posterior
     assert isinstance(posterior, Draws)
     return posterior
 
@@ -70,7 +70,7 @@ def test_a_row_drawn_twice_is_a_row_there_twice(surrogate: Any) -> None:
     assert (often.sum(axis=1) == 40).all()
     for i, value in enumerate(draws(boot, z, y, weight).values):
         rows = np.repeat(np.arange(40), often[i])
-        again = surrogate.on(z[rows], weight[rows]).fit(y[rows])
+        again = surrogate.on(Rows.each_once(z[rows], weight[rows])).fit(y[rows])
         assert np.allclose(value, again.scores, rtol=1e-6, atol=1e-8)
 
 
@@ -89,7 +89,7 @@ def test_rows_are_drawn_evenly_and_always_the_same() -> None:
 def test_the_fit_itself_is_the_surrogates_own(seed: int) -> None:
     z, y, weight = sample(seed, 40)
     for inner in (Ridge(), Evidence(), Ridge(1.0, select.Forward(1))):
-        one, other = inner.fit(z, y, weight), Bootstrap(inner, 3).fit(z, y, weight)
+        one, other = inner.fit(z, y, weight), Bootstrap(inner, 3).fit(Rows.each_once(z, weight), y)
         assert np.array_equal(one.scores, other.scores)
         mine = [one.intercept, one.local, one.r2, one.r2_held_out]
         boots = [other.intercept, other.local, other.r2, other.r2_held_out]
@@ -246,6 +246,15 @@ def test_any_planned_method_has_intervals_for_nothing(method: Any) -> None:
 @dataclass(frozen=True)
 class Twice:
     """Asks the instance, then whatever the answers say."""
+
+    needs: ClassVar = NOTHING
+    balanced: ClassVar = False
+
+    def longest(self, space: Space, budget: int) -> int:
+        return budget
+
+    def weight(self, space: Space, kernel: Kernel, features: Array) -> Array:
+        return np.ones(len(features))
 
     def ask(
         self, seen: Seen, space: Space, kernel: Kernel, left: int, rng: np.random.Generator

@@ -15,7 +15,7 @@ import eagle
 from catalogue import Recorder
 from eagle import Background, methods
 from eagle.design.cluster import Cluster
-from eagle.explain import Method
+from eagle.engine.method import Method
 from eagle.kernel import Exponential
 from eagle.space import neighbours
 from eagle.surrogate.ridge import Ridge

@@ -17,7 +17,7 @@ from eagle.kernel import Exponential
 from eagle.surrogate.evidence import HYPER, Evidence
 from eagle.surrogate.fit import Fit, weighted_r2
 from eagle.surrogate.posterior import StudentT
-from eagle.types import Array, InputError
+from eagle.types import Array, InputError, Rows
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -438,7 +438,7 @@ def test_a_prior_mean_of_another_size() -> None:
     with pytest.raises(InputError, match="mean of 3 numbers does not fit 5 features"):
         Evidence(1.0, 1.0, (1.0, 2.0, 3.0)).fit(z, y, weight)
     with pytest.raises(InputError, match="80 points need as many answers"):
-        Evidence().on(z, weight).fit(y[:-1])
+        Evidence().on(Rows.each_once(z, weight)).fit(y[:-1])
 
 
 def test_methods_are_what_they_say() -> None:

@@ -14,8 +14,9 @@ from sklearn import linear_model
 
 import eagle
 from eagle import Images, methods
-from eagle.design.iid import Independent
-from eagle.design.tilted import Absorbed, Gauss, Laplace, Removal, Tilted, Uniform
+from eagle.design.independent import Independent
+from eagle.design.law import Absorbed
+from eagle.design.tilted import Gauss, Laplace, Removal, Tilted, Uniform
 from eagle.kernel import Exponential, Unit
 from eagle.space.background import NORMAL, STEPS, Background
 from eagle.space.mask import Fair, MaskSpace

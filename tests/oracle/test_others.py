@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,9 @@ from sklearn import linear_model
 import eagle
 from catalogue import Recorder
 from eagle import methods
-from eagle.design.balanced import Balanced
-from eagle.design.iid import Independent
-from eagle.explain import Method
+from eagle.design.climax import BothLabels
+from eagle.design.independent import Independent
+from eagle.engine.method import Method
 from eagle.kernel import Exponential
 from eagle.surrogate.boundary import Boundary
 from eagle.surrogate.logistic import Logistic
@@ -209,20 +210,20 @@ def test_half_then_halves_of_what_is_left() -> None:
 
 def test_coordinates_come_from_a_rare_row_or_from_a_fresh_draw() -> None:
     from eagle.space.mask import Fair, MaskSpace
-    from eagle.types import Seen
+    from eagle.types import Rows, Seen
 
     space = MaskSpace(8, Fair())
     points = np.zeros((4, 8), dtype=np.uint8)
     points[3] = 1
     y = np.array([0.1, 0.2, 0.3, 0.9])
-    seen = Seen(points, space.features(points), np.ones(4), y)
-    asked = Balanced().ask(seen, space, Exponential(), 8000, np.random.default_rng(0))
+    seen = Seen(points, Rows.each_once(space.features(points), np.ones(4)), y)
+    asked = BothLabels().ask(seen, space, Exponential(), 8000, np.random.default_rng(0))
     assert asked.shape == (4000, 8)
     assert asked.dtype == np.uint8
     # The parent is all off: a coordinate is off with ½ + ½·½.
     assert np.abs(asked.mean(axis=0) - 0.75).max() < 4 * np.sqrt(0.75 * 0.25 / 4000)
-    one_label = Seen(points, space.features(points), np.ones(4), np.full(4, 0.2))
-    plain = Balanced().ask(one_label, space, Exponential(), 8000, np.random.default_rng(0))
+    one_label = replace(seen, y=np.full(4, 0.2))
+    plain = BothLabels().ask(one_label, space, Exponential(), 8000, np.random.default_rng(0))
     assert np.abs(plain.mean(axis=0) - 0.5).max() < 4 * 0.5 / np.sqrt(4000)
 
 

@@ -23,7 +23,7 @@ from eagle.surrogate import gaussian
 from eagle.surrogate.descent import descend
 from eagle.surrogate.gaussian import Covariance, Regression, Scaled, tuned
 from eagle.surrogate.process import Process, relevance
-from eagle.types import InputError, Seen
+from eagle.types import InputError, Rows, Seen
 
 LENGTHS = np.array([0.7, 1.3, 2.0, 5.0])
 
@@ -157,7 +157,8 @@ def seen(place: Any, n: int) -> Seen:
 
 def answered(place: Any, points: Any) -> Seen:
     features = place.features(points)
-    return Seen(points, features, np.ones(len(points)), np.sin(features[:, 0]) + features[:, 1])
+    rows = Rows.each_once(features, np.ones(len(points)))
+    return Seen(points, rows, np.sin(features[:, 0]) + features[:, 1])
 
 
 class Trembling(np.random.Generator):
@@ -196,7 +197,7 @@ def test_fur_by_scikit_learns_process_and_distances_in_a_loop(
     own = place.space.features(place.space.origin[None])[0]
     kernel = tuned_kernel(known)
     y = (known.y - known.y.mean()) / known.y.std()
-    gp = GaussianProcessRegressor(kernel, optimizer=None, alpha=0.0).fit(known.features, y)
+    gp = GaussianProcessRegressor(kernel, optimizer=None, alpha=0.0).fit(known.rows.features, y)
     noise = kernel.k2.noise_level
     for row in x:
         far = 0.0
@@ -208,7 +209,7 @@ def test_fur_by_scikit_learns_process_and_distances_in_a_loop(
     (belief,) = told
     assert np.allclose(belief.std - belief.far, expected, atol=1e-7)
     assert np.array_equal(pick, pool[int(np.argmax(expected))])
-    asked = {tuple(row) for row in np.round(known.features, 12).tolist()}
+    asked = {tuple(row) for row in np.round(known.rows.features, 12).tolist()}
     if view == "continuous":
         assert not asked & {tuple(row) for row in np.round(x, 12).tolist()}
 
@@ -216,7 +217,7 @@ def test_fur_by_scikit_learns_process_and_distances_in_a_loop(
 def tuned_kernel(known: Seen) -> Any:
     """What tuning finds, which has oracles of its own above, as scikit-learn writes it."""
     y = (known.y - known.y.mean()) / known.y.std()
-    c = tuned(known.features, y, 1, 5).covariance
+    c = tuned(known.rows.features, y, 1, 5).covariance
     return (
         ConstantKernel(c.variance) * RBF(c.lengths) + ConstantKernel(c.bias) + WhiteKernel(c.noise)
     )

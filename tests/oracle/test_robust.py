@@ -14,14 +14,14 @@ from hypothesis import strategies as st
 
 import eagle
 from eagle import methods
-from eagle.explain import Method
+from eagle.engine.method import Method
 from eagle.surrogate.balance import Balance, shares
 from eagle.surrogate.bayes import BayesLinear
 from eagle.surrogate.information import Prior, augment
 from eagle.surrogate.posterior import StudentT
 from eagle.surrogate.ridge import Ridge
 from eagle.surrogate.robust import Robust
-from eagle.types import Array, InputError
+from eagle.types import Array, InputError, Rows
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -64,7 +64,7 @@ def test_the_sandwich_row_by_row(seed: int, n: int, d: int, lam: float) -> None:
 def test_degrees_of_freedom_are_those_of_the_variance_under_noise() -> None:
     rng = np.random.default_rng(0)
     features = rng.normal(size=(25, 4))
-    ready = Robust(BayesLinear(Prior(1e-9))).on(features, np.ones(25))
+    ready = Robust(BayesLinear(Prior(1e-9))).on(Rows.each_once(features, np.ones(25)))
     drawn = [np.diag(known(ready.fit(rng.normal(size=25))).scale) for _ in range(4000)]
     variance = np.array(drawn)
     exact = np.diag(np.linalg.inv(np.cov(features.T) * 24))

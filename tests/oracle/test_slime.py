@@ -17,7 +17,7 @@ import eagle
 from catalogue import Recorder
 from eagle import methods
 from eagle.design.append import Append, Margin
-from eagle.explain import Method
+from eagle.engine.method import Method
 from eagle.kernel import Exponential
 from eagle.surrogate.lasso import columns, path, reported
 from eagle.surrogate.ridge import Ridge

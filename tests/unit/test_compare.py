@@ -19,7 +19,7 @@ import eagle
 from catalogue import Recorder
 from eagle import Comparison, Images, Texts, cli, compare, methods
 from eagle.comparison import Compared
-from eagle.explain import Method
+from eagle.engine.method import Method
 from eagle.metrics.entropy import sign_entropy
 from eagle.metrics.ranking import consistency
 from eagle.metrics.stability import chance, jaccard

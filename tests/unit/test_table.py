@@ -17,6 +17,7 @@ import eagle
 from eagle.space.background import GRID, KEPT, STEPS, Background
 from eagle.space.tabular import Table, TableSpace
 from eagle.surrogate.posterior import StudentT
+from eagle.types import Rows
 
 RNG = np.random.default_rng(0)
 
@@ -496,8 +497,8 @@ def test_scales_alone_do_not_depend_on_what_was_asked_before() -> None:
 def test_rows_planned_again_keep_their_weight_but_count_once() -> None:
     """Independent rows over levels converge to the line of the law they are drawn from."""
     from eagle import methods
-    from eagle.design.iid import Independent
-    from eagle.explain import Method
+    from eagle.design.independent import Independent
+    from eagle.engine.method import Method
 
     levels = (RNG.random((4000, 3)) < [0.75, 0.25, 0.5]).astype(str)
 
@@ -521,12 +522,12 @@ def test_rows_planned_again_keep_their_weight_but_count_once() -> None:
     chance = np.prod(np.where(z == 1, kept, 1 - kept), axis=1)
     weight = 20_000 * chance * methods.EAGLE.kernel(z, np.ones(3))
     y = model(np.where(z == 1, "True", "False"))
-    exact = methods.EAGLE.surrogate.on(z, weight).fit(y)
+    exact = methods.EAGLE.surrogate.on(Rows.each_once(z, weight)).fit(y)
     assert np.allclose(e.scores, exact.scores, atol=0.05)
 
 
 def test_explainers_of_tables_alike_share_plans_within_bounds() -> None:
-    from eagle.explain import MEMORY, Memory, Planner
+    from eagle.engine.plan import MEMORY, Memory, Planner
 
     MEMORY.clear()
     plans = []

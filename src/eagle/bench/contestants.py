@@ -9,10 +9,10 @@ from typing import Any, Final, final
 from eagle import methods
 from eagle.bench.problem import Problem
 from eagle.bench.trial import Option
-from eagle.design.focus import Focus
+from eagle.design.focused import Focus
 from eagle.design.greedy import Greedy
-from eagle.design.iid import Independent
-from eagle.explain import Method
+from eagle.design.independent import Independent
+from eagle.engine.method import Method
 from eagle.explainer import Explainer
 from eagle.surrogate.bayes import BayesLinear
 from eagle.surrogate.information import Prior

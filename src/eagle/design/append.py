@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import final
+from typing import ClassVar, final
 
 import numpy as np
 
+from eagle.design.law import by_kernel
 from eagle.surrogate.lasso import Columns, columns, path, reported
 from eagle.ties import TIE, best
-from eagle.types import Array, InputError, Kernel, Points, Seen, Space
+from eagle.types import NOTHING, Array, InputError, Kernel, Points, Seen, Space
 
 
 @final
@@ -57,12 +58,20 @@ class Append:
     first: int = 100
     alpha: float = 0.05
     tol: float = 1e-3
+    needs: ClassVar = NOTHING
+    balanced: ClassVar = False
 
     def __post_init__(self) -> None:
         if min(self.k, self.first) < 1 or not 0 < self.alpha < 0.5:
             raise InputError("k and first must be at least 1, and alpha between 0 and ½")
         if not 0 <= self.tol < math.inf:
             raise InputError(f"tol is a share of the answers' spread, not below 0: {self.tol!r}")
+
+    def longest(self, space: Space, budget: int) -> int:
+        return budget
+
+    def weight(self, space: Space, kernel: Kernel, features: Array) -> Array:
+        return by_kernel(space, kernel, features)
 
     def ask(
         self, seen: Seen, space: Space, kernel: Kernel, left: int, rng: np.random.Generator
@@ -71,7 +80,7 @@ class Append:
             points = space.draw(min(self.first, left), rng)
             points[0] = space.origin
             return points
-        wanted = self.wanted(seen.features, seen.y, seen.weight)
+        wanted = self.wanted(seen.rows.features, seen.y, seen.rows.weight)
         return space.draw(min(max(wanted - len(seen), 0), left), rng)
 
     def wanted(self, features: Array, y: Array, weight: Array) -> int:

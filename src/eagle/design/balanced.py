@@ -1,37 +1,134 @@
-"""CLIMAX's sound part: as many rows on one side of the boundary as on the other."""
+"""Balanced rows: points that fill the law evenly, so that what chance would add cancels."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from eagle.types import Kernel, Points, Seen, Space
+from eagle.design.directions import BITS, MOST, directions
+from eagle.design.law import Absorbed, Tilt, mean_weight, movable, quantile, raw, tilted_counts
+from eagle.space.mask import log_ways
+from eagle.types import Array, InputError, Kernel, Need, Points, Space
 
 
 @final
 @dataclass(frozen=True)
-class Balanced:
-    """Half the budget independently; then, by halves of what is left, rows near the rarer label.
+class Sobol:
+    """The instance, then scrambled Sobol' points of the law that has the kernel in it.
 
-    Such a row takes each of its coordinates from a row already known to have that label, or, with
-    equal chance, from a fresh draw.
+    Each row alone obeys that law exactly; together they fill it more evenly than chance would: of
+    any feature's first 2ᵏ rows one falls in each 2ᵏ-th of its law, and pairs are nearly as even.
+    With `mass` every row weighs π̄, what the kernel would have given on average, so that a prior
+    means the same as under the kernel; without, 1. With `mirrored` each row is followed by the one
+    that stands as far from the other end of every feature's law.
     """
 
-    def ask(
-        self, seen: Seen, space: Space, kernel: Kernel, left: int, rng: np.random.Generator
+    law: Tilt = field(default_factory=Absorbed)
+    mass: bool = True
+    mirrored: bool = False
+
+    @property
+    def needs(self) -> frozenset[Need]:
+        return self.law.needs
+
+    @property
+    def balanced(self) -> bool:
+        return not self.mirrored
+
+    def longest(self, space: Space, budget: int) -> int:
+        return budget
+
+    def plan(
+        self, spaces: Sequence[Space], kernel: Kernel, budget: int, rng: np.random.Generator
+    ) -> list[Points]:
+        """For each space its points, shape (budget, d). All spaces share the uniforms."""
+        if not spaces:
+            return []
+        d = len(spaces[0].origin)
+        key = raw(rng, d)
+        if self.mirrored:
+            half = scrambled(budget // 2, d, rng)
+            uniform = np.stack([half, 1.0 - half], axis=1).reshape(-1, d)[: budget - 1]
+        else:
+            uniform = scrambled(budget - 1, d, rng)
+        return [self._points(space, kernel, key, uniform) for space in spaces]
+
+    def _points(
+        self, space: Space, kernel: Kernel, key: NDArray[np.uint64], uniform: Array
     ) -> Points:
-        n = (left + 1) // 2
-        points = space.draw(n, rng)
-        if not len(seen):
-            points[0] = space.origin
-            return points
-        label = seen.y >= 0.5
-        rare = np.flatnonzero(label if label.mean() < 0.5 else ~label)
-        if not len(rare):
-            return points
-        raw = np.asarray(rng.bit_generator.random_raw(n))
-        parent = seen.points[rare[(raw % np.uint64(len(rare))).astype(np.intp)]]
-        coins = np.asarray(rng.bit_generator.random_raw(points.size)).reshape(points.shape)
-        return np.where(coins >> np.uint64(63) == 1, parent, points)
+        # The first directions are the most even, so those features have them that can change;
+        # among these chance decides, and no feature is favoured by its place.
+        order = np.lexsort((key, ~movable(space)))
+        points = np.empty_like(uniform)
+        if space.counts is not None:
+            points[:, order] = masks(tilted_counts(space, kernel), uniform)
+        else:
+            tilt = self.law.tilt(space, kernel)
+            points[:, order] = quantile(tilt[:, order], np.insert(uniform, 0, 0.0, axis=1))
+        return np.concatenate([space.origin[None], points.astype(space.origin.dtype)])
+
+    def weight(self, space: Space, kernel: Kernel, features: Array) -> Array:
+        """The same for every row, shape (n,)."""
+        mean = mean_weight(space, kernel, self.law) if self.mass else 1.0
+        return np.full(len(features), mean)
+
+
+def scrambled(n: int, d: int, rng: np.random.Generator) -> Array:
+    """The first n points of a randomly scrambled Sobol' sequence in (0, 1), shape (n, d).
+
+    Every digit becomes itself plus a random sum of those before it plus a random digit (Matoušek):
+    each point is uniform, and any box of halves that held its share of points still does.
+    """
+    if d > MOST:
+        raise InputError(f"balanced rows are known for up to {MOST:,} features, not {d:,}")
+    if n > 1 << BITS:
+        raise InputError(f"balanced rows are known for budgets up to {1 << BITS:,}, not {n:,}")
+    # Scipy would scramble, too, but from a stream that numpy may change.
+    mixing, shift = raw(rng, BITS * d).reshape(BITS, d), raw(rng, d) >> np.uint64(64 - BITS)
+    if n < 1 or d < 1:
+        return np.empty((max(n, 0), d))
+    points = np.empty((n, d), dtype=np.uint64)
+    points[0] = shift
+    # A Gray code mirrors what was before, with one digit more; and scrambling is linear, so that
+    # digit's directions are scrambled in place of the points.
+    for level, one in enumerate(mixed(directions(d, (n - 1).bit_length()), mixing)):
+        half = 1 << level
+        more = min(half, n - half)
+        points[half : half + more] = points[half - more : half][::-1] ^ one
+    return np.asarray((points.astype(np.float64) + 0.5) * 2.0**-BITS)
+
+
+def mixed(numbers: NDArray[np.uint64], mixing: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Each digit plus, by chance, each one before it, for numbers of shape (levels, d)."""
+    low = np.arange(BITS - 1, -1, -1, dtype=np.uint64)[:, None]
+    before = ((mixing >> np.uint64(64 - BITS) >> low) | np.uint64(1)) << low
+    out = np.empty_like(numbers)
+    for level, one in enumerate(numbers):
+        odd = np.bitwise_count(one & before) & np.uint8(1)
+        out[level] = np.bitwise_or.reduce(odd.astype(np.uint64) << low, axis=0)
+    return out
+
+
+def masks(chances: Array, uniform: Array) -> Array:
+    """Masks whose number of kept parts follows the chances, and which parts these are, none.
+
+    Part by part: each is kept if its uniform is below the probability of that, given how many of
+    those before it are kept. So a mask is a monotone function of its uniforms, and as even.
+    """
+    n, d = uniform.shape
+    with np.errstate(divide="ignore"):  # what is impossible has a logarithm of minus infinity
+        ends = np.log(chances) - log_ways(d)
+    ways = [ends]  # how probable all masks are together that keep k of the first parts
+    for _ in range(d):
+        ways.append(np.logaddexp(ways[-1][:-1], ways[-1][1:]))
+    off, kept = np.empty((n, d)), np.zeros(n, dtype=np.intp)
+    for j in range(d):
+        before, after = ways[d - j], ways[d - j - 1]
+        keep = uniform[:, j] < np.exp(after[kept + 1] - before[kept])
+        off[:, j] = ~keep
+        kept += keep
+    return off

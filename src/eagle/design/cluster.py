@@ -8,8 +8,9 @@ from typing import ClassVar, final
 
 import numpy as np
 
+from eagle.design.law import by_kernel
 from eagle.space.neighbours import NeighbourSpace
-from eagle.types import InputError, Kernel, Need, Points, Space
+from eagle.types import Array, InputError, Kernel, Need, Points, Space
 
 
 @final
@@ -24,14 +25,18 @@ class Cluster:
     clusters: int = 2
     nearest: bool = False
     needs: ClassVar = frozenset({Need.ROWS, Need.MATCHES, Need.TABLE})
+    balanced: ClassVar = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.clusters, int | np.integer) or self.clusters < 1:
             raise InputError(f"there must be at least 1 cluster, not {self.clusters!r}")
 
-    def at_most(self, space: Space) -> int:
-        """How many rows there are to ask."""
-        return space.steps + 1
+    def longest(self, space: Space, budget: int) -> int:
+        """As many as there are rows, and the instance."""
+        return min(budget, space.steps + 1)
+
+    def weight(self, space: Space, kernel: Kernel, features: Array) -> Array:
+        return by_kernel(space, kernel, features)
 
     def plan(
         self, spaces: Sequence[Space], kernel: Kernel, budget: int, rng: np.random.Generator

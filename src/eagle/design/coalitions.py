@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import ClassVar, final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from eagle.design.tilted import at, every_step, uniforms
+from eagle.design.law import even, every_step, movable, quantile, uniforms
 from eagle.types import Array, Kernel, Need, Points, Space
 
 
@@ -26,6 +25,10 @@ class Coalitions:
 
     singles: bool = False
     needs: ClassVar = frozenset({Need.MATCHES})
+    balanced: ClassVar = False
+
+    def longest(self, space: Space, budget: int) -> int:
+        return budget
 
     def plan(
         self, spaces: Sequence[Space], kernel: Kernel, budget: int, rng: np.random.Generator
@@ -38,8 +41,8 @@ class Coalitions:
 
     def _points(self, space: Space, uniform: Array) -> Points:
         away, moves = _away(space), movable(space)
-        points = at(even(space), uniform)
-        off = at(away, uniform)
+        points = quantile(even(space), uniform)
+        off = quantile(away, uniform)
         first = np.zeros((1, len(moves)), dtype=bool)
         if self.singles:
             first = np.concatenate([first, np.eye(len(moves), dtype=bool)[moves]])
@@ -52,19 +55,6 @@ class Coalitions:
         """What cannot move is no player: the kernel counts the others."""
         moves = movable(space)
         return kernel(features[:, moves], np.ones(int(moves.sum())))
-
-
-def even(space: Space) -> Array:
-    """The law in which every feature that can move matches with probability ½, (STEPS, d)."""
-    match = every_step(space)[0] == 1
-    kept = match.sum(axis=0)
-    left = np.maximum(len(match) - kept, 1)
-    return np.where(match, 1.0 / np.maximum(kept, 1), np.where(kept > 0, 1.0 / left, 1.0))
-
-
-def movable(space: Space) -> NDArray[np.bool_]:
-    """The features that can change at all, shape (d,)."""
-    return np.asarray(np.ptp(every_step(space)[0], axis=0) > 0)
 
 
 def _away(space: Space) -> Array:

@@ -5,15 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from eagle.design.law import by_kernel
 from eagle.kernel import by_count
 from eagle.surrogate.information import Information, Prior, augment
 from eagle.ties import TIE
-from eagle.types import Array, InputError, Kernel, Points, Space
+from eagle.types import NOTHING, Array, InputError, Kernel, Points, Space
 
 # Candidates on a short list, at least.
 SHORT = 64
@@ -101,6 +102,8 @@ class Greedy:
     batch: int = 10
     pool: int = 1000
     frozen: bool = False
+    needs: ClassVar = NOTHING
+    balanced: ClassVar = False
 
     def __post_init__(self) -> None:
         for name in ("seeds", "batch", "pool"):
@@ -109,6 +112,12 @@ class Greedy:
                 raise InputError(f"{name} must be a whole number of at least 1, not {value!r}")
         if self.batch > self.pool:
             raise InputError(f"a batch of {self.batch} cannot be chosen from a pool of {self.pool}")
+
+    def longest(self, space: Space, budget: int) -> int:
+        return budget
+
+    def weight(self, space: Space, kernel: Kernel, features: Array) -> Array:
+        return by_kernel(space, kernel, features)
 
     def plan(
         self, spaces: Sequence[Space], kernel: Kernel, budget: int, rng: np.random.Generator

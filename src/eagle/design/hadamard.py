@@ -9,9 +9,7 @@ from typing import ClassVar, final
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle.design.coalitions import even, movable
-from eagle.design.sobol import raw
-from eagle.design.tilted import at, every_step
+from eagle.design.law import even, every_step, movable, quantile, raw
 from eagle.space.mask import log_ways
 from eagle.types import Array, Kernel, Need, Points, Space
 
@@ -28,6 +26,10 @@ class Hadamard:
     """
 
     needs: ClassVar = frozenset({Need.MATCHES})
+    balanced: ClassVar = False
+
+    def longest(self, space: Space, budget: int) -> int:
+        return budget
 
     def plan(
         self, spaces: Sequence[Space], kernel: Kernel, budget: int, rng: np.random.Generator
@@ -46,7 +48,7 @@ class Hadamard:
         fine = (raw(inner, (budget - 1) * d) >> np.uint64(11)).reshape(budget - 1, d) * 2.0**-53
         uniform = np.insert((fine + ~match) / 2, 0, 0.0, axis=1)
         return [
-            np.concatenate([space.origin[None], at(even(space), uniform)]).astype(
+            np.concatenate([space.origin[None], quantile(even(space), uniform)]).astype(
                 space.origin.dtype
             )
             for space in spaces

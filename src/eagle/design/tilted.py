@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, Protocol, final
+from typing import ClassVar, final
 
 import numpy as np
 
-from eagle.kernel import TINY, Exponential, Unit, euclidean
+from eagle.design.law import (
+    Absorbed,
+    Tilt,
+    every_step,
+    mean_weight,
+    quantile,
+    tilted_counts,
+    uniforms,
+)
+from eagle.kernel import TINY
 from eagle.space.mask import log_ways
 from eagle.types import Array, InputError, Kernel, Need, Points, Space
 
@@ -20,33 +29,6 @@ RAREST = 1 / 32
 
 FAR = 600.0
 """Beyond this exponent a law has no room: its steps ended long before."""
-
-
-class Tilt(Protocol):
-    """Another law of the same steps: how likely each is, beside the space's own law."""
-
-    def tilt(self, space: Space, kernel: Kernel) -> Array:
-        """How much more often each step of each feature is drawn, shape (STEPS, d)."""
-
-
-@final
-@dataclass(frozen=True)
-class Absorbed:
-    """The kernel itself. The exponential of a squared Euclidean distance is a product over
-    features, so the tilted law is again independent: a match that the space draws with
-    probability q is drawn with p = q/(q + (1 − q)e^(−1/2w²)), and what leaves keeps its own law.
-    """
-
-    def tilt(self, space: Space, kernel: Kernel) -> Array:
-        if isinstance(kernel, Unit):
-            return np.ones((space.steps, len(space.origin)))
-        if not isinstance(kernel, Exponential) or kernel.distance is not euclidean:
-            raise InputError(
-                "only an exponential kernel of the Euclidean distance can be absorbed feature by "
-                "feature"
-            )
-        features, anchor = every_step(space)
-        return np.asarray(np.exp(-((features - anchor) ** 2) / kernel.scale(len(anchor))))
 
 
 @final
@@ -123,10 +105,14 @@ class Tilted:
 
     law: Tilt | Removal = field(default_factory=Absorbed)
     mass: bool = False
+    balanced: ClassVar = False
 
     @property
     def needs(self) -> frozenset[Need]:
-        return getattr(self.law, "needs", frozenset())
+        return self.law.needs
+
+    def longest(self, space: Space, budget: int) -> int:
+        return budget
 
     def plan(
         self, spaces: Sequence[Space], kernel: Kernel, budget: int, rng: np.random.Generator
@@ -143,44 +129,17 @@ class Tilted:
         elif space.counts is not None:
             points = _masks(tilted_counts(space, kernel), uniform)
         else:
-            points = at(self.law.tilt(space, kernel), uniform)
+            points = quantile(self.law.tilt(space, kernel), uniform)
         points[0] = space.origin
         return points.astype(space.origin.dtype)
 
     def weight(self, space: Space, kernel: Kernel, features: Array) -> Array:
         """The same for every row, shape (n,)."""
-        mean = mean_weight(space, kernel, self.law) if self.mass else 1.0
+        mean = 1.0
+        if self.mass:
+            law = Absorbed() if isinstance(self.law, Removal) else self.law
+            mean = mean_weight(space, kernel, law)
         return np.full(len(features), mean)
-
-
-def mean_weight(space: Space, kernel: Kernel, law: Tilt | Removal) -> float:
-    """π̄: what the kernel gives a row of the space's own law on average."""
-    if space.counts is not None or isinstance(law, Removal):
-        return float(tilted_counts(space, kernel).sum())
-    return float(np.prod(law.tilt(space, kernel).mean(axis=0)))
-
-
-def uniforms(space: Space, n: int, rng: np.random.Generator) -> Array:
-    """n rows of uniform numbers: one for the row, then one a feature, shape (n, d + 1)."""
-    d = len(space.origin)
-    # Raw output: the part of numpy's generators that is promised never to change.
-    raw = np.asarray(rng.bit_generator.random_raw(n * (d + 1)))
-    return ((raw >> np.uint64(11)).astype(np.float64) * 2.0**-53).reshape(n, d + 1)
-
-
-def at(tilt: Array, uniform: Array) -> Array:
-    """The steps at which uniform numbers stand in a tilted law, shape (n, d)."""
-    points = np.empty((len(uniform), tilt.shape[1]))
-    for j, one in enumerate(np.cumsum(tilt, axis=0).T):
-        points[:, j] = np.searchsorted(one, uniform[:, j + 1] * one[-1], side="right")
-    return points
-
-
-def every_step(space: Space) -> tuple[Array, Array]:
-    """The feature at each step, shape (STEPS, d), and at the instance, shape (d,)."""
-    steps = np.arange(space.steps, dtype=space.origin.dtype)
-    every = np.repeat(steps[:, None], len(space.origin), axis=1)
-    return space.features(every), space.features(space.origin[None])[0]
 
 
 def _offsets(space: Space, sigma: float, law: Callable[[Array], Array]) -> Array:
@@ -200,14 +159,6 @@ def _offsets(space: Space, sigma: float, law: Callable[[Array], Array]) -> Array
     moves &= (out * (features != 0)).sum(axis=0) >= RAREST * out.sum(axis=0)
     out[:, ~moves] = 1.0
     return out
-
-
-def tilted_counts(space: Space, kernel: Kernel) -> Array:
-    """How probable k kept parts are, times their weight, shape (d + 1,)."""
-    assert space.counts is not None
-    d = len(space.origin)
-    kept = np.tri(d + 1, d, k=-1)
-    return space.counts * kernel(kept, np.ones(d))
 
 
 def _masks(chances: Array, uniform: Array) -> Array:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final, final
+from typing import ClassVar, Final, final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from eagle.design.law import by_kernel
 from eagle.surrogate.gaussian import Covariance, Regression, Scaled, tuned
 from eagle.ties import TIE
-from eagle.types import Array, InputError, Kernel, Points, Seen, Space, finite
+from eagle.types import NOTHING, Array, InputError, Kernel, Points, Seen, Space, finite
 
 MARGIN: Final = 0.01
 """By how much an improvement must beat the lowest answer so far, in standard deviations."""
@@ -95,6 +96,8 @@ class Unravel:
     batch: int = 1
     pool: int = 1000
     most: int = 30
+    needs: ClassVar = NOTHING
+    balanced: ClassVar = False
 
     def __post_init__(self) -> None:
         if not (finite(self.interval) and self.interval > 0):
@@ -105,6 +108,12 @@ class Unravel:
                 raise InputError(f"{name} must be a whole number of at least 1, not {value!r}")
         if self.batch > self.pool:
             raise InputError(f"a batch of {self.batch} cannot be chosen from a pool of {self.pool}")
+
+    def longest(self, space: Space, budget: int) -> int:
+        return budget
+
+    def weight(self, space: Space, kernel: Kernel, features: Array) -> Array:
+        return by_kernel(space, kernel, features)
 
     def ask(
         self, seen: Seen, space: Space, kernel: Kernel, left: int, rng: np.random.Generator
@@ -127,9 +136,9 @@ class Unravel:
         scaled = Scaled.of(seen.y)
         if scaled.flat:  # nothing to tune by
             start = Covariance.start(len(anchor))
-            process = Regression.on(start, seen.features, scaled.values)
+            process = Regression.on(start, seen.rows.features, scaled.values)
         else:
-            process = tuned(seen.features, scaled.values, 1, self.most)
+            process = tuned(seen.rows.features, scaled.values, 1, self.most)
         mean, variance = process.predict(features)
         # A distance for each candidate: the reference takes the norm of all of them together.
         far = np.linalg.norm(features - anchor - shift, axis=1)

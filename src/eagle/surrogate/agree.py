@@ -15,7 +15,7 @@ from eagle.surrogate.fit import Fitted, Surrogate
 from eagle.surrogate.logistic import Logistic
 from eagle.surrogate.posterior import Draws, Posterior, StudentT
 from eagle.surrogate.process import Process
-from eagle.types import Array
+from eagle.types import Array, Rows
 
 TIGHT: Final = 1e-6
 """Fits on two machines differ by rounding: by less than this share of the largest score."""
@@ -32,7 +32,7 @@ MOST_FITS: Final = 10**6
 """A bootstrap in a file, or one within another, takes at most so many fits to check."""
 
 
-def agree(said: Fitted, surrogate: Surrogate, features: Array, weight: Array, y: Array) -> bool:
+def agree(said: Fitted, surrogate: Surrogate, rows: Rows, y: Array) -> bool:
     """Whether the surrogate says the same of these rows and answers, but for rounding."""
     parts = list(_parts(surrogate))
     resamples = [part.resamples for part in parts if isinstance(part, Bootstrap)]
@@ -40,7 +40,7 @@ def agree(said: Fitted, surrogate: Surrogate, features: Array, weight: Array, y:
         return False
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")  # what a fit has to say was said when it was made
-        found = surrogate.on(features, weight).fit(y)
+        found = surrogate.on(rows).fit(y)
         loose = any(isinstance(part, TUNED) for part in parts)
         return _alike(said, found, y, LOOSE if loose else TIGHT)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import final
+from typing import ClassVar, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from eagle.surrogate.fit import checked, is_flat
 from eagle.surrogate.information import Information, Prior, augment
 from eagle.surrogate.posterior import StudentT
-from eagle.types import Array, InputError, finite
+from eagle.types import NOTHING, Array, InputError, Rows, finite
 
 
 @final
@@ -133,6 +133,7 @@ class BayesLinear:
     prior: Prior = field(default_factory=Prior)
     n0: float = 0.0
     sigma0: float = 1.0
+    needs: ClassVar = NOTHING
 
     def __post_init__(self) -> None:
         if not isinstance(self.prior, Prior):
@@ -140,8 +141,12 @@ class BayesLinear:
         if not (finite(self.n0) and self.n0 >= 0 and finite(self.sigma0)):
             raise InputError("n0 must be zero or more, and sigma0 a finite number")
 
-    def on(self, features: Array, weight: Array) -> Line:
-        """The part of the fit that needs only the points: features (N, d), weights (N,)."""
+    def room(self, n: int, d: int) -> int:
+        return 0
+
+    def on(self, rows: Rows) -> Line:
+        """The part of the fit that needs only the rows."""
+        features, weight = rows.features, rows.weight
         z = augment(features)
         if not len(z):
             raise InputError("a line needs at least one point")
@@ -159,4 +164,4 @@ class BayesLinear:
 
     def fit(self, features: Array, y: Array, weight: Array) -> LineFit:
         """Fit answers y, shape (N,), at features (N, d) of the given weights (N,)."""
-        return self.on(features, weight).fit(y)
+        return self.on(Rows.each_once(features, weight)).fit(y)

@@ -8,9 +8,9 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle.surrogate.fit import Fit, Fitter, Later, Surrogate
+from eagle.surrogate.fit import Fit, Surrogate, checked
 from eagle.surrogate.posterior import Draws
-from eagle.types import Array, InputError, Need
+from eagle.types import Array, InputError, Need, Rows
 
 
 @final
@@ -25,34 +25,37 @@ class Bootstrap:
     resamples: int = 200
 
     def __post_init__(self) -> None:
-        if not hasattr(self.surrogate, "on"):
+        if not isinstance(self.surrogate, Surrogate):
             raise InputError(f"a bootstrap is of a surrogate, not of {self.surrogate!r}")
         if not isinstance(self.resamples, int) or self.resamples < 2:
             raise InputError(f"a bootstrap needs at least 2 resamples, not {self.resamples!r}")
 
     @property
     def needs(self) -> frozenset[Need]:
-        return getattr(self.surrogate, "needs", frozenset())
+        return self.surrogate.needs
 
     def room(self, n: int, d: int) -> int:
         """Numbers held beside the rows: how often each is in each resample, and their chance."""
-        inner = getattr(self.surrogate, "room", None)
-        return 4 * self.resamples * n + (0 if inner is None else int(inner(n, d)))
+        return 4 * self.resamples * n + self.surrogate.room(n, d)
 
-    def on(self, features: Array, weight: Array) -> Fitter:
-        return Later(self, features, weight)
+    def on(self, rows: Rows) -> Resampled:
+        return Resampled(self, rows)
 
-    def fit(self, features: Array, y: Array, weight: Array) -> Fit:
-        whole = self.surrogate.on(features, weight).fit(y)
-        values = np.empty((self.resamples, features.shape[1]))
+    def fit(self, rows: Rows, y: Array) -> Fit:
+        whole = self.surrogate.on(rows).fit(y)
+        values = np.empty((self.resamples, rows.features.shape[1]))
         for i, often in enumerate(self._often(len(y))):
-            rows = np.repeat(np.arange(len(y)), often)  # a row drawn twice is there twice
-            again = self.surrogate.on(features[rows], weight[rows])
-            values[i] = again.fit(y[rows]).scores
+            again = np.repeat(np.arange(len(y)), often)  # a row drawn twice is there twice
+            values[i] = self.surrogate.on(rows.take(again)).fit(y[again]).scores
         return Fit(
-            whole.scores, whole.intercept, whole.local, whole.r2, whole.r2_held_out,
-            Draws(whole.scores, values), whole.signed,
-        )  # fmt: skip
+            whole.scores,
+            whole.intercept,
+            whole.local,
+            whole.r2,
+            whole.r2_held_out,
+            Draws(whole.scores, values),
+            whole.signed,
+        )
 
     def _often(self, n: int) -> NDArray[np.intp]:
         """How often each row is in each resample, shape (resamples, n)."""
@@ -63,3 +66,23 @@ class Bootstrap:
             drawn = 1 + (np.asarray(raw) % np.uint64(n - 1)).astype(np.intp)
             np.add.at(out, (np.repeat(np.arange(self.resamples), n - 1), drawn), 1)
         return out
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Resampled:
+    """A bootstrap on its rows."""
+
+    bootstrap: Bootstrap
+    rows: Rows
+
+    @property
+    def nbytes(self) -> int:
+        return self.rows.weight.nbytes
+
+    @property
+    def shared(self) -> tuple[Array, ...]:
+        return ()
+
+    def fit(self, y: Array) -> Fit:
+        return self.bootstrap.fit(self.rows, checked(y, self.rows.weight))

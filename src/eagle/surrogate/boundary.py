@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eagle.kernel import euclidean
-from eagle.surrogate.fit import Fit, Fitter, Later
+from eagle.surrogate.fit import DeferredFit, Fit, Fitter
 from eagle.surrogate.ridge import Ridge
-from eagle.types import Array, InputError, Need
+from eagle.types import Array, InputError, Need, Rows
 
 
 @final
@@ -32,8 +32,11 @@ class Boundary:
         if not isinstance(self.generated, int | np.integer) or self.generated < 1:
             raise InputError(f"generated must be a whole number from 1, not {self.generated!r}")
 
-    def on(self, features: Array, weight: Array) -> Fitter:
-        return Later(self, features, weight)
+    def room(self, n: int, d: int) -> int:
+        return 0
+
+    def on(self, rows: Rows) -> Fitter:
+        return DeferredFit(self, rows)
 
     def fit(self, features: Array, y: Array, weight: Array) -> Fit:
         rows = self.kept(features, y)

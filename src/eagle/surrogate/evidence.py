@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import final
+from typing import ClassVar, final
 
 import numpy as np
 
-from eagle.surrogate.fit import Fit, Fitter, Later, is_flat, weighted_r2
+from eagle.surrogate.fit import DeferredFit, Fit, Fitter, is_flat, weighted_r2
 from eagle.surrogate.posterior import StudentT
-from eagle.types import Array, InputError
+from eagle.types import NOTHING, Array, InputError, Rows
 
 HYPER = 1e-6
 """The Gamma hyper-priors' shape, and rate in units of the answers' variance: as good as none."""
@@ -35,6 +35,7 @@ class Evidence:
     rescale: bool = False
     most: int = 1000
     tolerance: float = 1e-8
+    needs: ClassVar = NOTHING
 
     def __post_init__(self) -> None:
         for name in ("noise", "precision"):
@@ -61,8 +62,11 @@ class Evidence:
         if self.precision is None and np.any(mean):
             raise InputError("a prior mean needs a precision: how strongly is it believed?")
 
-    def on(self, features: Array, weight: Array) -> Fitter:
-        return Later(self, features, weight)
+    def room(self, n: int, d: int) -> int:
+        return 0
+
+    def on(self, rows: Rows) -> Fitter:
+        return DeferredFit(self, rows)
 
     def fit(self, features: Array, y: Array, weight: Array) -> Fit:
         prior = self._mean(features.shape[1])

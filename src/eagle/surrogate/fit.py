@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol, final
+from typing import Protocol, final, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eagle.surrogate.posterior import Posterior
-from eagle.types import Array, InputError
+from eagle.types import Array, InputError, Need, Rows
 
 
 class Fitted(Protocol):
@@ -73,11 +73,19 @@ class Fitter(Protocol):
         """Fit the answers y, shape (N,)."""
 
 
+@runtime_checkable
 class Surrogate(Protocol):
     """A small model of the answers near the instance; a value without state."""
 
-    def on(self, features: Array, weight: Array) -> Fitter:
-        """The part that needs only the points: features (N, d), weights (N,)."""
+    @property
+    def needs(self) -> frozenset[Need]:
+        """What the surrogate cannot do without."""
+
+    def room(self, n: int, d: int) -> int:
+        """How many numbers it holds beside n rows of d features while it is fitted."""
+
+    def on(self, rows: Rows) -> Fitter:
+        """The part that needs only the rows."""
 
 
 class Direct(Protocol):
@@ -88,23 +96,23 @@ class Direct(Protocol):
 
 @final
 @dataclass(frozen=True, eq=False)
-class Later:
+class DeferredFit:
     """The fitter of a surrogate that has nothing to do before the answers come."""
 
     surrogate: Direct
-    features: Array
-    weight: Array
+    rows: Rows
 
     @property
     def nbytes(self) -> int:
-        return self.weight.nbytes
+        return self.rows.weight.nbytes
 
     @property
     def shared(self) -> tuple[Array, ...]:
         return ()
 
     def fit(self, y: Array) -> Fitted:
-        return self.surrogate.fit(self.features, checked(y, self.weight), self.weight)
+        rows = self.rows
+        return self.surrogate.fit(rows.features, checked(y, rows.weight), rows.weight)
 
 
 def checked(y: Array, weight: Array) -> Array:

@@ -7,8 +7,8 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from eagle.surrogate.fit import Fit, Fitter, Later, weighted_r2
-from eagle.types import Array, InputError, MissingExtraError, Need, finite
+from eagle.surrogate.fit import DeferredFit, Fit, Fitter, weighted_r2
+from eagle.types import Array, InputError, MissingExtraError, Need, Rows, finite
 
 
 @final
@@ -26,8 +26,11 @@ class Logistic:
         if not (finite(self.penalty) and self.penalty > 0):
             raise InputError(f"a penalty is a positive number, not {self.penalty!r}")
 
-    def on(self, features: Array, weight: Array) -> Fitter:
-        return Later(self, features, weight)
+    def room(self, n: int, d: int) -> int:
+        return 0
+
+    def on(self, rows: Rows) -> Fitter:
+        return DeferredFit(self, rows)
 
     def fit(self, features: Array, y: Array, weight: Array) -> Fit:
         label = y >= 0.5

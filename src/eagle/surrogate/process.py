@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal, final, get_args
+from typing import ClassVar, Literal, final, get_args
 
 import numpy as np
 
-from eagle.surrogate.fit import Fit, Fitter, Later, weighted_r2
+from eagle.surrogate.fit import DeferredFit, Fit, Fitter, weighted_r2
 from eagle.surrogate.gaussian import STARTS, Regression, Scaled, tuned
-from eagle.types import Array, InputError, finite
+from eagle.types import NOTHING, Array, InputError, Rows, finite
 
 Importance = Literal["lengthscale", "relevance"]
 
@@ -32,6 +32,7 @@ class Process:
     delta: float = 1.0
     restarts: int = len(STARTS)
     most: int = 200
+    needs: ClassVar = NOTHING
 
     def __post_init__(self) -> None:
         if self.importance not in get_args(Importance):
@@ -47,8 +48,8 @@ class Process:
         """Numbers held beside the rows: a process looks at pairs of them."""
         return 8 * n * n
 
-    def on(self, features: Array, weight: Array) -> Fitter:
-        return Later(self, features, weight)
+    def on(self, rows: Rows) -> Fitter:
+        return DeferredFit(self, rows)
 
     def fit(self, features: Array, y: Array, weight: Array) -> Fit:
         scaled = Scaled.of(y)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import final
+from typing import ClassVar, final
 
 import numpy as np
 
 from eagle.surrogate.bayes import BayesLinear
-from eagle.surrogate.fit import Fit, Fitter, Later
+from eagle.surrogate.fit import DeferredFit, Fit, Fitter
 from eagle.surrogate.information import Prior
 from eagle.surrogate.select import Selection
-from eagle.types import Array, InputError
+from eagle.types import NOTHING, Array, InputError, Rows
 
 
 @final
@@ -24,6 +24,7 @@ class Ridge:
 
     alpha: float = 1.0
     selection: Selection | None = None
+    needs: ClassVar = NOTHING
     _line: BayesLinear = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -37,8 +38,11 @@ class Ridge:
         # The posterior mean of a Gaussian prior is the ridge.
         object.__setattr__(self, "_line", BayesLinear(Prior(self.alpha, 0.0)))
 
-    def on(self, features: Array, weight: Array) -> Fitter:
-        return Later(self, features, weight) if self.selection else _Mean(self, features, weight)
+    def room(self, n: int, d: int) -> int:
+        return 0
+
+    def on(self, rows: Rows) -> Fitter:
+        return DeferredFit(self, rows) if self.selection else _Mean(self, rows)
 
     def fit(self, features: Array, y: Array, weight: Array) -> Fit:
         every = np.arange(features.shape[1])
@@ -55,8 +59,8 @@ class Ridge:
 class _Mean:
     """A ridge that keeps all features, ready for any answers."""
 
-    def __init__(self, ridge: Ridge, features: Array, weight: Array) -> None:
-        self._line = ridge._line.on(features, weight)
+    def __init__(self, ridge: Ridge, rows: Rows) -> None:
+        self._line = ridge._line.on(rows)
 
     @property
     def nbytes(self) -> int:

@@ -17,7 +17,7 @@ from eagle.surrogate.balance import TRIPLES, Balance
 from eagle.surrogate.bayes import BayesLinear, Line
 from eagle.surrogate.fit import Fit, is_flat
 from eagle.surrogate.posterior import StudentT
-from eagle.types import Array, InputError
+from eagle.types import NOTHING, Array, InputError, Need, Rows
 
 FEW: Final = 16
 """Up to so many rows for each coefficient the degrees of freedom are worth their price."""
@@ -50,15 +50,24 @@ class Robust:
         some = min(d, TRIPLES)
         return degrees + (n * (d + some * (some - 1)) if self.balanced else 0)
 
-    def on(self, features: Array, weight: Array) -> Sandwich:
-        line = self.line.on(features, weight)
-        # In a balanced plan all rows weigh the same, times how often they were planned.
-        often = weight / weight.min() if self.balanced else np.ones(len(weight))
-        balance = Balance.of(features[1:], often[1:]) if self.balanced else None
+    @property
+    def needs(self) -> frozenset[Need]:
+        return frozenset({Need.BALANCED}) if self.balanced else NOTHING
+
+    def on(self, rows: Rows) -> Sandwich:
+        if self.balanced and not rows.balanced:
+            raise InputError(
+                f"Robust(balanced=True) needs {Need.BALANCED.value}: on other rows its intervals "
+                "are too narrow; use Robust()"
+            )
+        line = self.line.on(rows)
+        often = rows.often if self.balanced else np.ones(len(rows))
+        balance = Balance.of(rows.features[1:], often[1:]) if self.balanced else None
         return Sandwich(line, often, _degrees(line), balance)
 
     def fit(self, features: Array, y: Array, weight: Array) -> Fit:
-        return self.on(features, weight).fit(y)
+        """Fit answers to rows that were planned once each, in the order of a plan."""
+        return self.on(Rows.each_once(features, weight, self.balanced)).fit(y)
 
 
 @final

@@ -24,6 +24,8 @@ from eagle.surrogate.select import Auto, Forward, Highest, LassoPath
 from eagle.surrogate.tree import Tree
 from eagle.types import Array, InputError, Need
 
+TINY: Final = float(np.finfo(np.float64).tiny)
+
 KINDS: Final[dict[str, type]] = {
     kind.__name__: kind
     for kind in (
@@ -79,16 +81,34 @@ def features(data: Any, surrogate: Surrogate | None) -> Array:
     """What a surrogate is fitted on: finite numbers, but for the values of rows, which may be
     missing. None stands for another package, which was asked values, too."""
     found = unpack(data, 2).astype(np.float64)
-    values = surrogate is None or Need.VALUES in getattr(surrogate, "needs", ())
+    values = surrogate is None or Need.VALUES in surrogate.needs
     if not (np.isfinite(found) | (np.isnan(found) & values)).all():
         raise ValueError("an array has a number that is not finite")
     return found
 
 
+def repeats(often: Array) -> dict[str, Any]:
+    """How often rows were planned, if any was planned more than once."""
+    return {} if (often == 1).all() else {"often": pack(often)}
+
+
+def often(data: Mapping[str, Any], surrogate: Surrogate | None) -> Array:
+    """What `repeats` wrote. Files of before had it in the weight alone, where rows are balanced."""
+    weight = floats(data["weight"], 1)
+    if "often" in data:
+        found = floats(data["often"], 1)
+        if len(found) != len(weight) or (found < 1).any() or (found != np.rint(found)).any():
+            raise ValueError("how often rows were planned does not fit them")
+        return found
+    if surrogate is not None and Need.BALANCED in surrogate.needs and len(weight):
+        return np.maximum(np.rint(weight / max(float(weight.min()), TINY)), 1.0)
+    return np.ones(len(weight))
+
+
 def read(data: Any) -> Surrogate:
     """A surrogate, and nothing else."""
     found = from_dict(data)
-    if not hasattr(found, "on"):
+    if not isinstance(found, Surrogate):
         raise ValueError(f"{type(found).__name__} is not a surrogate")
     surrogate: Surrogate = found
     return surrogate

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eagle.space.neighbours import filled
-from eagle.surrogate.fit import Fit, Fitter, Later, is_flat, weighted_r2
+from eagle.surrogate.fit import DeferredFit, Fit, Fitter, is_flat, weighted_r2
 from eagle.surrogate.select import Selection
 from eagle.ties import best
-from eagle.types import Array, InputError, MissingExtraError, Need
+from eagle.types import Array, InputError, MissingExtraError, Need, Rows
 
 FEWEST = 10
 """Rows below which nothing is held out and no depth is searched."""
@@ -56,8 +56,11 @@ class Tree:
         if self.selection is not None and not hasattr(self.selection, "choose"):
             raise InputError(f"a tree's selection chooses features, and is not {self.selection!r}")
 
-    def on(self, features: Array, weight: Array) -> Fitter:
-        return Later(self, features, weight)
+    def room(self, n: int, d: int) -> int:
+        return 0
+
+    def on(self, rows: Rows) -> Fitter:
+        return DeferredFit(self, rows)
 
     def fit(self, features: Array, y: Array, weight: Array) -> Fit:
         d = features.shape[1]

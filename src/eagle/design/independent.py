@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import final
+from typing import ClassVar, final
 
 import numpy as np
 
-from eagle.design.tilted import Tilt, at, uniforms
-from eagle.types import Array, Kernel, Points, Space
+from eagle.design.law import Tilt, by_kernel, quantile, uniforms
+from eagle.types import NOTHING, Array, Kernel, Points, Space
 
 
 @final
@@ -22,6 +22,14 @@ class Independent:
     """
 
     law: Tilt | None = None
+    needs: ClassVar = NOTHING
+    balanced: ClassVar = False
+
+    def longest(self, space: Space, budget: int) -> int:
+        return budget
+
+    def weight(self, space: Space, kernel: Kernel, features: Array) -> Array:
+        return by_kernel(space, kernel, features)
 
     def plan(
         self, spaces: Sequence[Space], kernel: Kernel, budget: int, rng: np.random.Generator
@@ -38,6 +46,6 @@ class Independent:
 
     def _tilted(self, space: Space, kernel: Kernel, uniform: Array) -> Points:
         assert self.law is not None
-        points = at(self.law.tilt(space, kernel), uniform).astype(space.origin.dtype)
+        points = quantile(self.law.tilt(space, kernel), uniform).astype(space.origin.dtype)
         points[0] = space.origin
         return points

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Final
+from typing import Final
 
+from eagle.surrogate.fit import Surrogate
 from eagle.types import InputError
 
 PLANNED: Final = 6
@@ -30,14 +31,13 @@ def memory() -> int:
     return found if found > 0 else UNKNOWN
 
 
-def of_plan(rows: int, d: int, surrogate: Any) -> int:
+def of_plan(rows: int, d: int, surrogate: Surrogate | None) -> int:
     """The bytes that a plan of so many rows and d features takes until it is fitted."""
-    beside = getattr(surrogate, "room", None)
-    more = 0 if beside is None else int(beside(rows, d))
+    more = 0 if surrogate is None else surrogate.room(rows, d)
     return 8 * (PLANNED * rows * (d + 1) + SQUARES * (d + 1) ** 2 + more)
 
 
-def refuse_plan(rows: int, d: int, surrogate: Any) -> None:
+def refuse_plan(rows: int, d: int, surrogate: Surrogate | None) -> None:
     """A plan that this machine cannot hold."""
     size = of_plan(rows, d, surrogate)
     if size <= memory():
@@ -60,7 +60,7 @@ def refuse_call(rows: int, d: int) -> None:
         )
 
 
-def largest(rows: int, d: int, surrogate: Any) -> int:
+def largest(rows: int, d: int, surrogate: Surrogate | None) -> int:
     """How many rows fit, to two digits; 0 if none do."""
     low, high = 0, rows
     while high - low > 1:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import final
+from typing import ClassVar, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle.design.coalitions import Coalitions, even
-from eagle.design.tilted import at, uniforms
+from eagle.design.coalitions import Coalitions
+from eagle.design.law import by_kernel, even, quantile, uniforms
 from eagle.surrogate.bayes import BayesLinear
 from eagle.surrogate.information import Prior
 from eagle.types import Array, InputError, Kernel, Need, Points, Seen, Space, finite, told
@@ -40,6 +40,7 @@ class Focus:
     again: bool = False
     coalitions: bool = False
     surrogate: BayesLinear = field(default_factory=lambda: BayesLinear(IDENTITY))
+    balanced: ClassVar = False
 
     def __post_init__(self) -> None:
         for name in ("seeds", "batch", "pool"):
@@ -53,12 +54,15 @@ class Focus:
     def needs(self) -> frozenset[Need]:
         return frozenset({Need.MATCHES}) if self.coalitions else frozenset()
 
+    def longest(self, space: Space, budget: int) -> int:
+        return budget
+
     def ask(
         self, seen: Seen, space: Space, kernel: Kernel, left: int, rng: np.random.Generator
     ) -> Points:
         if not len(seen):
             return _first(space, kernel, min(self.seeds, left), rng, self.coalitions)
-        fit = self.surrogate.fit(seen.features, seen.y, seen.weight)
+        fit = self.surrogate.fit(seen.rows.features, seen.y, seen.rows.weight)
         pool = _drawn(space, self.pool, rng, self.coalitions)
         _, std = fit.predict(space.features(pool))
         return pool[self._chosen(std, min(self.batch, left), rng)]
@@ -94,6 +98,7 @@ class ToGo:
     pilot: int = 200
     coalitions: bool = False
     surrogate: BayesLinear = field(default_factory=lambda: BayesLinear(IDENTITY))
+    balanced: ClassVar = False
 
     def __post_init__(self) -> None:
         if not (
@@ -104,20 +109,23 @@ class ToGo:
                 f"{told(self.width)} and {told(self.level)}"
             )
 
+    def longest(self, space: Space, budget: int) -> int:
+        return budget
+
     def ask(
         self, seen: Seen, space: Space, kernel: Kernel, left: int, rng: np.random.Generator
     ) -> Points:
         if not len(seen):
             return _first(space, kernel, min(self.pilot, left), rng, self.coalitions)
-        fit = self.surrogate.fit(seen.features, seen.y, seen.weight)
-        share = seen.weight / seen.weight.sum()
-        apart = seen.features - share @ seen.features
+        fit = self.surrogate.fit(seen.rows.features, seen.y, seen.rows.weight)
+        share = seen.rows.weight / seen.rows.weight.sum()
+        apart = seen.rows.features - share @ seen.rows.features
         spread = share @ apart**2
         moving = spread[spread > 1e-12]
         if not len(moving):
             return space.origin[None][:0]
         n = to_go(
-            fit.variance, float(seen.weight.mean()), self.width, self.level, len(seen),
+            fit.variance, float(seen.rows.weight.mean()), self.width, self.level, len(seen),
             float(moving.min()),
         )  # fmt: skip
         return _drawn(space, min(max(n, 0), left), rng, self.coalitions)
@@ -145,13 +153,13 @@ def _drawn(space: Space, n: int, rng: np.random.Generator, coalitions: bool) -> 
     """n fresh rows, by the space's own law or as coalitions."""
     if not coalitions:
         return space.draw(n, rng)
-    return at(even(space), uniforms(space, n, rng)).astype(space.origin.dtype)
+    return quantile(even(space), uniforms(space, n, rng)).astype(space.origin.dtype)
 
 
 def _weight(space: Space, kernel: Kernel, features: Array, coalitions: bool) -> Array:
     if coalitions:
         return Coalitions().weight(space, kernel, features)
-    return kernel(features, space.features(space.origin[None])[0])
+    return by_kernel(space, kernel, features)
 
 
 def to_go(
