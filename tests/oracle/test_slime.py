@@ -299,7 +299,7 @@ def test_what_those_inside_explain_is_nobodys_rival() -> None:
 
 
 def test_a_sum_but_for_a_trace_is_not_kept_beside_its_parts() -> None:
-    """Its slope would be a million, to fit what the trace says; or it would come and go for ever."""
+    """Its slope would be a million, to fit what the trace says; or it comes and goes for ever."""
     rng = np.random.default_rng(6)
     z, trace = rng.normal(size=(100, 3)), rng.normal(size=100)
     z[:, 2] = z[:, 0] + z[:, 1] + 1e-6 * trace
