@@ -299,14 +299,13 @@ def test_what_those_inside_explain_is_nobodys_rival() -> None:
 
 
 def test_a_sum_but_for_a_trace_is_not_kept_beside_its_parts() -> None:
-    """Its slope would be ten million, to fit what the trace says."""
+    """Its slope would be a million, to fit what the trace says; or it comes and goes for ever."""
     rng = np.random.default_rng(6)
     z, trace = rng.normal(size=(100, 3)), rng.normal(size=100)
     z[:, 2] = z[:, 0] + z[:, 1] + 1e-6 * trace
     y = z[:, :2] @ [1.0, -3.0] + trace
-    rows = columns(z, y, np.ones(100))
-    assert len(LassoPath(3).choose(z, y, np.ones(100))) == 2
-    assert np.abs([step.after for step in path(rows)]).max() < 100
+    assert LassoPath(3).choose(z, y, np.ones(100)).tolist() == [0, 1]
+    assert len(path(columns(z, y, np.ones(100)))) == 2
 
 
 @pytest.mark.parametrize("factor", [3e-6, 1e-9, 1e-160, 1e-300, 1e9, 1e200])
