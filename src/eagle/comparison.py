@@ -53,7 +53,7 @@ class Compared:
 
     @property
     def scores(self) -> Array:
-        """The scores of all runs, shape (runs, d): what the metrics are made of."""
+        """The scores of all runs, shape (runs, d), as the metrics take them."""
         return np.array([e.scores for e in self.runs])
 
     @property
@@ -62,7 +62,7 @@ class Compared:
 
     @property
     def rows(self) -> float:
-        """How many rows the model saw, a run."""
+        """The mean number of rows that a run asked."""
         return float(np.mean([e.bill.rows for e in self.runs]))
 
     @property
@@ -71,7 +71,7 @@ class Compared:
 
     @property
     def seconds(self) -> float:
-        """The middle run's seconds, in the model and outside."""
+        """The median run's seconds, in the model and outside it."""
         return float(np.median([e.bill.model_seconds + e.bill.own_seconds for e in self.runs]))
 
     @property
@@ -81,14 +81,14 @@ class Compared:
 
     @property
     def agreement(self) -> float:
-        """Their overlap with the converged explanation's; NaN without one."""
+        """The same overlap with the converged explanation; NaN without one."""
         if self.converged is None:
             return float("nan")
         return agreement(self.scores, self.converged.scores, self.k)
 
     @property
     def sign_entropy(self) -> float:
-        """How undecided the runs are about signs, in bits; NaN for a single run.
+        """The entropy of signs over runs, in bits; NaN for a single run.
 
         Scores without signs are refused.
         """
@@ -96,7 +96,7 @@ class Compared:
 
     @property
     def consistency(self) -> float:
-        """How far the runs agree on signs and ranks, from 0 to 1; NaN for a single run.
+        """How well the runs agree on signs and ranks, from 0 to 1; NaN for a single run.
 
         Scores without signs are refused.
         """
@@ -104,7 +104,7 @@ class Compared:
 
     @property
     def _signed(self) -> Array:
-        """Scores that have signs: importances would agree on theirs by construction."""
+        """The scores, if they have signs. Importances are never negative, so they always agree."""
         unsigned = [e.method for e in self.runs if not e.signed]
         if unsigned:
             raise InputError(f"the scores of {unsigned[0]} have no sign to agree on")
@@ -126,11 +126,11 @@ class Comparison:
 
     @property
     def chance(self) -> float:
-        """The stability that features drawn at random would have."""
+        """The stability of features drawn at random."""
         return chance(len(self.names), self.k)
 
     def summary(self) -> pd.DataFrame:
-        """One row a method: what it cost, and how stable it is."""
+        """One row for each method: its cost and its stability."""
         return _pandas().DataFrame(
             {
                 "method": [m.method for m in self.methods],
@@ -145,7 +145,7 @@ class Comparison:
         )
 
     def to_frame(self, level: float = LEVEL) -> pd.DataFrame:
-        """A tidy table: one row a method, run and feature."""
+        """A tidy table: one row for each method, run and feature."""
         pd = _pandas()
         frames = []
         for m in self.methods:
@@ -157,7 +157,10 @@ class Comparison:
         return pd.concat(frames, ignore_index=True)
 
     def order(self) -> list[int]:
-        """Features by the sum of their shares of each method's largest score."""
+        """The features, strongest first.
+
+        Each method adds the size of its score, divided by its largest.
+        """
         share = np.zeros(len(self.names))
         for m in self.methods:
             size = np.abs(m.first.scores)
@@ -188,7 +191,7 @@ class Comparison:
 
     @property
     def notes(self) -> list[str]:
-        """What one must know to read the tables."""
+        """What a reader must know about the tables."""
         runs = len(self.methods[0].runs)
         seeds = f" over {runs} runs with seeds of their own" if runs > 1 else ""
         out = [
@@ -243,11 +246,11 @@ def compare(
 ) -> Comparison:
     """Explain x by several methods, each `runs` times with seeds of its own.
 
-    Each may ask as many rows as the explainer would, but one that is made for fewer, as UnRAvEL,
-    only those; with `equal=False`, as many as the method's own budget. `converged` adds how far
-    each agrees with LIME's explanation from so many further rows. A method that cannot work there
-    is refused before anything is asked. Whatever ends it early carries the explanations made so
-    far, the converged one first, as `finished`.
+    Each method has the explainer's budget; one whose own budget is below the usual one, such as
+    UnRAvEL, has at most that. With `equal=False` each has its own budget. `converged` is a number
+    of further rows: LIME explains x from them, and each method is compared with the result. A
+    method that does not fit is refused before anything is asked. Any exception carries the
+    explanations made so far as `finished`, the converged one first.
     """
     found = [methods] if isinstance(methods, Method | Foreign) else list(methods)
     if not found:
@@ -267,7 +270,7 @@ def compare(
     try:
         for one in every_one:
             made.append(one.explain(x, target))
-            target = made[-1].target  # what the first one explains, all explain
+            target = made[-1].target  # all explain the output that the first explains
             line.step()
     except BaseException as error:
         keep(error, dict(enumerate(made)))
@@ -284,7 +287,7 @@ def _runs(
 ) -> list[Explainer]:
     budget = explainer.budget if equal else None
     if budget is not None and isinstance(method, Method) and method.budget < Method.budget:
-        budget = min(budget, method.budget)  # more would take it hours
+        budget = min(budget, method.budget)  # with more rows it would take hours
     seeds = [explainer.seed + run for run in range(runs)]
     return [explainer.using(method, budget=budget, random_state=seed) for seed in seeds]
 

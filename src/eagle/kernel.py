@@ -14,7 +14,7 @@ from eagle.types import Array, InputError, Kernel, finite, told
 TINY = float(np.finfo(np.float64).tiny)
 
 FAR = 100.0
-"""An anchor farther from the origin than this would cancel digits of the distances to it."""
+"""If the anchor is farther from the origin, the expanded square would lose digits."""
 
 
 def euclidean(features: Array, anchor: Array) -> Array:
@@ -22,7 +22,7 @@ def euclidean(features: Array, anchor: Array) -> Array:
     if np.abs(anchor).max(initial=0.0) > FAR:
         apart = features - anchor
         return np.asarray(np.vecdot(apart, apart))
-    # Without a copy of the features, which would cost more than all the rest.
+    # ‖z‖² − 2zᵀa + ‖a‖² needs no copy of the features, which would cost more than the rest.
     squared = np.asarray(np.einsum("...i,...i->...", features, features))
     if anchor.any():
         squared += features @ (-2 * anchor)
@@ -61,14 +61,14 @@ class Exponential:
             raise InputError(f"a kernel's width must be a positive number, not {told(self.width)}")
 
     def scale(self, d: int) -> float:
-        """What D² of d features is divided by."""
+        """The divisor of D² for d features."""
         width = self.width or 0.75 * math.sqrt(max(d, 1))
         return float((2.0 if self.root else 1.0) * width**2)
 
     def __call__(self, features: Array, anchor: Array) -> Array:
         scale = self.scale(features.shape[-1])
-        # An exponential underflows to 0 some 38 widths out; the smallest number above it keeps
-        # the law "weights are positive" without giving such a row any say.
+        # The exponential underflows to 0 some 38 widths out. The smallest normal float keeps
+        # weights positive, and such a row still has no influence.
         weight = np.asarray(self.distance(features, anchor) / -scale)
         np.exp(weight, out=weight)
         return np.maximum(weight, TINY, out=weight)
@@ -79,7 +79,7 @@ class Exponential:
 class Shapley:
     """(d − 1)/(C(d, k) k (d − k)) for k matches of d: the kernel of Shapley values.
 
-    It is infinite where all or none match; there `ends` stands, which BayesSHAP takes as 1.
+    It is infinite where all or none match. There the weight is `ends`; BayesSHAP takes 1.
     """
 
     ends: float = 1.0
@@ -106,7 +106,7 @@ class Unit:
 
 
 def by_count(kernel: Kernel, d: int) -> Array | None:
-    """The weight of k matches of d, shape (d + 1,), if nothing but k matters; else None."""
+    """The weight of k matches of d, shape (d + 1,), if it depends on k alone; else None."""
     even = isinstance(kernel, Shapley | Unit) or (
         isinstance(kernel, Exponential) and kernel.distance in (euclidean, cosine)
     )

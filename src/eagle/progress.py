@@ -1,4 +1,4 @@
-"""A line on standard error for whatever takes longer than two seconds."""
+"""A progress line on standard error for anything that takes longer than two seconds."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PATIENCE = 2.0
 
 @final
 class Progress:
-    """Says how far a job of `total` steps is, at most once a second, if it takes long."""
+    """Reports how far a job of `total` steps is: after two seconds, at most once a second."""
 
     def __init__(self, what: str, total: int, *, silent: bool = False) -> None:
         self._what, self._total, self._silent = what, total, silent
@@ -47,13 +47,13 @@ class Progress:
 
 @final
 class Watching:
-    """A line that says how sure one is by now, and about how many rows are still to go."""
+    """A line that shows the widest interval so far, and about how many rows are left."""
 
     def __init__(self, *, silent: bool = False) -> None:
         self._silent, self._began, self._open = silent, time.monotonic(), False
 
     def look(self, look: Look, rows: float) -> None:
-        """After a look: the widest 95% interval, and the rows it will take in all."""
+        """Report a look: its widest 95% interval, and how many of the forecast `rows` are left."""
         if self._silent or time.monotonic() - self._began < PATIENCE:
             return
         low, high = look.posterior.interval(0.95).T

@@ -1,4 +1,4 @@
-"""The paper's guarantees as functions: lemma 1, theorem 2, corollary 1, and theorem 3 put right.
+"""The paper's guarantees as functions: lemma 1, theorem 2, corollary 1, theorem 3 corrected.
 
 Throughout, V⁻¹ = λI + Σ π z zᵀ over D coefficients (an intercept counts), 0 ≤ π ≤ 1.
 """
@@ -16,7 +16,7 @@ from eagle.types import InputError
 def information_bound(d: int, t: int) -> float:
     """Lemma 1: Σ π zᵀVz ≤ 2d log(1 + t/d) over t points, if ‖z‖ ≤ 1 and λ = 1.
 
-    More generally it holds whenever ‖z‖² ≤ λ, as after dividing binary features by √d.
+    It also holds for any λ if ‖z‖² ≤ λ, for instance after dividing binary features by √d.
     """
     _positive(d=d)
     _at_least_zero(t=t)
@@ -49,8 +49,8 @@ def error_radius(d: int, sigma: float, delta: float) -> float:
 def error_bound(d: int, sigma: float, delta: float, norm: float, precision: float = 1.0) -> float:
     """Theorem 2: ‖φ̂ − φ*‖ in the norm of V⁻¹ is at most this with probability 1 − δ.
 
-    Read consistently: noise of variance σ²/π, φ̂ = V Σ π z y, ‖φ*‖ = `norm`, λ = `precision`.
-    It says nothing about a model that is not linear nearby, the usual source of error.
+    It assumes noise of variance σ²/π. φ̂ = V Σ π z y, ‖φ*‖ = `norm`, λ = `precision`. It does not
+    cover the usual source of error: a model that is not linear nearby.
     """
     _positive(precision=precision)
     _at_least_zero(norm=norm)
@@ -61,9 +61,9 @@ def sample_size(
     d: int, sigma: float, delta: float, norm: float, accuracy: float, kappa: float,
     precision: float = 1.0,
 ) -> int:  # fmt: skip
-    """Corollary 1: so many points give ‖φ̂ − φ*‖₂ ≤ `accuracy` with probability 1 − δ.
+    """Corollary 1: how many points give ‖φ̂ − φ*‖₂ ≤ `accuracy` with probability 1 − δ.
 
-    It assumes that Σ π z zᵀ grows at least by `kappa` a point in every direction.
+    It assumes that each point adds at least `kappa` to Σ π z zᵀ in every direction.
     """
     _positive(accuracy=accuracy, kappa=kappa)
     needed = (error_bound(d, sigma, delta, norm, precision) / accuracy) ** 2 - precision
@@ -81,10 +81,10 @@ def entropy(df: float, logdet: float, d: int) -> float:
 
 
 def expected_information_gain(before: Information, after: Information, n: int, n0: float) -> float:
-    """Theorem 3, corrected: the expected loss of entropy of φ by n answers, in nats.
+    """Theorem 3, corrected: how much n answers lower the entropy of φ on average, in nats.
 
-    It is ½ log(|V₀|/|V|) plus a term of n₀, n and d alone, so only the determinant depends on
-    the points: theorem 1 is exact for the Student-t posterior too.
+    It is ½ log(|V₀|/|V|) plus a term that depends only on n₀, n and d. The points change only the
+    determinant, so theorem 1 is exact for the Student-t posterior too.
     """
     _positive(n0=n0)
     from scipy import special

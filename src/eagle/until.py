@@ -2,9 +2,9 @@
 
     explainer.explain(x, until=Width(0.02) | Budget(rows=5000, seconds=10))
 
-Rows are asked in growing parts of one plan, and a rule looks only between them. Who looks several
-times stops too early by chance, so each look asks more: of a probability of error α, each of K
-looks may use α/K.
+Rows are asked in growing parts of one plan, and a rule looks only between them. Looking several
+times makes it more likely to stop too early by chance. So a probability of error α is divided:
+each of K looks may use α/K.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from eagle.types import Array, InputError, finite, told
 @final
 @dataclass(frozen=True, eq=False)
 class Look:
-    """What is known at one of `looks` looks, and what it has cost so far."""
+    """What is known at one of the `looks` that are planned, and the cost so far."""
 
     posterior: Posterior
     rows: int
@@ -34,7 +34,7 @@ class Look:
     looks: int
 
     def sure(self, probability: float) -> float:
-        """The probability that this look must see for all looks together to keep it."""
+        """The probability to require at this look, so that all looks together keep it."""
         return 1 - (1 - probability) / self.looks
 
     @property
@@ -48,15 +48,15 @@ class Rule(ABC):
 
     @abstractmethod
     def met(self, look: Look) -> str | None:
-        """Why one may stop, or None if not yet."""
+        """The reason to stop, or None to go on."""
 
     @abstractmethod
     def rows(self, look: Look) -> float:
-        """About how many rows in all it will take."""
+        """A forecast of the total number of rows until the rule is met."""
 
     @property
     def most(self) -> float:
-        """How many rows it allows at most."""
+        """The largest number of rows that the rule allows."""
         return math.inf
 
     def __or__(self, other: Rule) -> Rule:
@@ -69,7 +69,7 @@ class Rule(ABC):
 @final
 @dataclass(frozen=True)
 class Width(Rule):
-    """Until no interval at the level is wider, from low to high."""
+    """Stop when no interval at the level is wider than `width`, from low to high."""
 
     width: float
     level: float = 0.95
@@ -95,7 +95,7 @@ class Width(Rule):
 @final
 @dataclass(frozen=True)
 class Top(Rule):
-    """Until the k strongest features are so with the probability, all of them at once."""
+    """Stop when the k strongest features are, all at once, the right ones with this probability."""
 
     k: int
     probability: float = 0.95
@@ -106,13 +106,13 @@ class Top(Rule):
 
     def met(self, look: Look) -> str | None:
         found = np.sort(look.posterior.probability_top(self.k))[::-1][: self.k]
-        # Each may be wrong: together they are right at least with 1 minus the sum of that.
+        # All k are right with a probability of at least 1 minus the sum of their errors.
         if 1 - float((1 - found).sum()) >= look.sure(self.probability):
             return f"the {self.k} strongest features are so with probability {self.probability:g}"
         return None
 
     def rows(self, look: Look) -> float:
-        """By the gap between the last feature that is in and the first that is out."""
+        """Forecast from the gap between the last feature that is in and the first that is out."""
         size = np.abs(look.posterior.mean)
         if len(size) <= self.k:
             return look.rows
@@ -126,7 +126,7 @@ class Top(Rule):
 @final
 @dataclass(frozen=True)
 class Sign(Rule):
-    """Until the signs of the k strongest features, or of all, have the probability, each."""
+    """Stop when each sign of the k strongest features, or of all, has this probability."""
 
     probability: float = 0.95
     k: int | None = None
@@ -156,7 +156,7 @@ class Sign(Rule):
 @final
 @dataclass(frozen=True, init=False)
 class Budget(Rule):
-    """Until so many rows or calls are paid, or so many seconds have passed."""
+    """Stop when this many rows or calls were asked, or this many seconds have passed."""
 
     limits: tuple[tuple[str, float], ...]
 
@@ -190,7 +190,7 @@ class Budget(Rule):
 @final
 @dataclass(frozen=True)
 class Either(Rule):
-    """Until one of two rules is met."""
+    """Stop when one of two rules is met."""
 
     one: Rule
     other: Rule
@@ -209,7 +209,7 @@ class Either(Rule):
 @final
 @dataclass(frozen=True)
 class Both(Rule):
-    """Until both of two rules are met."""
+    """Stop when both of two rules are met."""
 
     one: Rule
     other: Rule
@@ -245,7 +245,10 @@ def _check_positive(what: str, value: object) -> None:
 
 
 def _grown(look: Look, gap: float, spread: float, probability: float) -> float:
-    """The rows at which a gap would be so many spreads, which shrink with the root of rows."""
+    """The rows at which a gap is clear at this probability.
+
+    Spreads shrink with the square root of the number of rows.
+    """
     from scipy.special import ndtri
 
     if gap <= 0:
@@ -254,14 +257,14 @@ def _grown(look: Look, gap: float, spread: float, probability: float) -> float:
 
 
 FIRST = 4
-"""The first look is at so many rows a coefficient, and not below `LEAST`."""
+"""The first look has this many rows for each coefficient, and at least `LEAST` rows."""
 
 LEAST, GROWTH = 50, 1.5
-"""Each look has so many times the rows of the one before."""
+"""The fewest rows of a first look; each look has `GROWTH` times the rows of the one before."""
 
 
 def looks(d: int, most: int) -> list[int]:
-    """How many rows have been asked at each look; the last has all."""
+    """The number of rows asked by each look; the last look has all rows."""
     rows = [min(most, max(LEAST, FIRST * (d + 1)))]
     while rows[-1] < most:
         rows.append(min(most, math.ceil(rows[-1] * GROWTH)))

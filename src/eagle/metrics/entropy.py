@@ -1,4 +1,4 @@
-"""How undecided are runs about a feature, in bits?"""
+"""Do runs agree on the sign or the size of a feature? Entropies, in bits."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from eagle.metrics.form import runs
 from eagle.types import Array
 
 ABSENT = 0.1
-"""What silence costs: see `sign_entropy`."""
+"""The penalty for features that are always 0: see `sign_entropy`."""
 
 
 def sign_entropy(scores: ArrayLike) -> float:
-    """ASFE: how undecided the signs are over runs, in bits, averaged over features.
+    """ASFE: the entropy of signs over runs, in bits, averaged over features.
 
     `scores` has the shape (runs, d). p is a feature's share of positive scores among those that
-    are not 0; a feature that is always 0 adds nothing. So that silence is not perfect, BELIEF adds
-    0.1·(d − m)/d if only m < d/2 features are ever there and none of them is in doubt.
+    are not 0; a feature that is always 0 adds nothing. Runs that give 0 to most features would so
+    look perfect. Hence BELIEF's penalty: where the entropy is 0 and only m < d/2 features are ever
+    not 0, the result is 0.1·(d − m)/d.
     """
     found = runs(scores)
     up, down = (found > 0).sum(axis=0), (found < 0).sum(axis=0)
@@ -29,10 +30,10 @@ def sign_entropy(scores: ArrayLike) -> float:
 
 
 def importance_entropy(scores: ArrayLike) -> float:
-    """Tilia's stability index: how undecided the rank classes are over runs, in bits, averaged
-    over features; 0 where every run says the same.
+    """Tilia's stability index: the entropy of size classes over runs, in bits, averaged over
+    features; 0 where all runs agree.
 
-    A score is in one of five classes: 0, or, on either side, above the median size or not.
+    There are five classes: 0, and for each sign the sizes above the median and the others.
     """
     found = runs(scores)
     classes = np.zeros(found.shape, dtype=np.intp)

@@ -2,9 +2,9 @@
 
 `order` lists the features from the strongest to the weakest, shape (d,). `ask` is given masks,
 shape (m, d), True where a feature is the instance's own and False where it is replaced, and
-returns the model's answers, shape (m,). How a feature is replaced, and the mean over random
-replacements, is its affair, so the same figures serve tables, pictures and texts. Each function
-asks once.
+returns the model's answers, shape (m,). `ask` decides how a feature is replaced, and
+averages over random replacements if there are any. So the same metrics serve tables, images and
+texts. Each function calls `ask` once.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a figure is made of: arrays of the right form, or a sentence that says what is wrong."""
+"""Checks of the arrays that metrics take. What does not fit is an `InputError`."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from eagle.types import Array, InputError
 
 
 def numbers(values: ArrayLike, name: str, *shape: str) -> Array:
-    """Finite numbers with one axis for each word of `shape`, after any others if that begins with …
+    """Finite numbers with one axis for each word of `shape`.
 
-    None of the axes is empty.
+    If `shape` begins with "…", any number of axes may come first. No axis is empty.
     """
     found = floats(values, name, *shape)
     if not np.isfinite(found).all():
@@ -51,7 +51,7 @@ def flags(values: ArrayLike, name: str, *shape: str) -> NDArray[np.bool_]:
 
 
 def weights(values: ArrayLike, rows: int) -> Array:
-    """One weight of zero or more for each of so many rows, and not all of them zero."""
+    """One weight of zero or more for each row, not all of them zero."""
     found = numbers(values, "weight", "n")
     if len(found) != rows:
         raise InputError(f"{rows} rows need as many weights, not {len(found)}")
@@ -61,14 +61,14 @@ def weights(values: ArrayLike, rows: int) -> Array:
 
 
 def count(value: Any, name: str) -> int:
-    """How many there are to be, at least one."""
+    """An integer of at least 1."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
         raise InputError(f"{name} must be a whole number of at least 1, not {value!r}")
     return int(value)
 
 
 def same(name: str, found: int, wanted: int) -> None:
-    """Refuse what is about another number of features."""
+    """Refuse an array of another number of features."""
     if found != wanted:
         raise InputError(
             f"{name} must be about as many features as the rest: {wanted}, not {found}"
@@ -76,9 +76,9 @@ def same(name: str, found: int, wanted: int) -> None:
 
 
 def strongest(scores: Array, k: int) -> NDArray[np.bool_]:
-    """Which features are among the k largest in size, a run each: the rule of `Explanation.top`.
+    """Which features are among the k largest in size, for each run, as in `Explanation.top`.
 
-    Of equals, and of near-ties, the earlier one comes first.
+    Of equal or nearly equal sizes the earlier feature comes first.
     """
     order = ranked(np.abs(scores))[..., : count(k, "k")]
     chosen = np.zeros(scores.shape, dtype=np.bool_)
@@ -87,7 +87,7 @@ def strongest(scores: Array, k: int) -> NDArray[np.bool_]:
 
 
 def pairs(runs: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """All pairs of so many runs, each once, and none with itself."""
+    """All pairs of different runs, each once."""
     return np.triu_indices(runs, 1)
 
 

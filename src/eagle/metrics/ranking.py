@@ -1,4 +1,4 @@
-"""Do runs rank what pushes up, and what pushes down, in the same order?"""
+"""Do runs rank positive scores, and negative ones, in the same order?"""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from eagle.ties import ranked
 from eagle.types import Array, InputError
 
 PERSISTENCE = 0.2
-"""BELIEF's: 80% of the weight is on the first rank."""
+"""BELIEF's value: 80% of the weight is on the first rank."""
 
 
 def rank_similarity(scores: ArrayLike, persistence: float = PERSISTENCE) -> float:
@@ -20,8 +20,8 @@ def rank_similarity(scores: ArrayLike, persistence: float = PERSISTENCE) -> floa
     `scores` has the shape (runs, d). Each run ranks its positive features by size, and its
     negative ones; of equals the earlier one comes first. The figure is the mean of the
     extrapolated rank-biased overlap over pairs of *different* runs and both signs, 1 where both
-    rankings are empty and 0 where one is. BELIEF's script also pairs each run with itself, which
-    makes of A the larger 1/R + (1 − 1/R)·A.
+    rankings are empty and 0 where one is. BELIEF's script also pairs each run with itself: for R
+    runs this raises A to 1/R + (1 − 1/R)·A.
     """
     found = runs(scores)
     if not 0 < persistence < 1:
@@ -31,10 +31,10 @@ def rank_similarity(scores: ArrayLike, persistence: float = PERSISTENCE) -> floa
 
 
 def consistency(scores: ArrayLike, persistence: float = PERSISTENCE) -> float:
-    """CCM: (1 − sign entropy)·rank similarity, 1 where every run says the same.
+    """CCM: (1 − sign entropy)·rank similarity, 1 where all runs agree.
 
-    The sign entropy's fine for silence applies: runs without a score for half of the features
-    stay below 1.
+    The penalty of `sign_entropy` applies: runs that give 0 to more than half of the features stay
+    below 1.
     """
     return (1 - sign_entropy(scores)) * rank_similarity(scores, persistence)
 

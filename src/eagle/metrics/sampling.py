@@ -1,15 +1,15 @@
-"""What a plan can teach, row by row, whatever the answers will be.
+"""How much a plan can teach, row by row. No answers are needed.
 
 All curves are of V⁻¹ = Λ + Σ π z zᵀ along a nested plan: `features` (n, d) and `weight` (n,) are
 its rows in order, and `budgets` how many of them are asked. D counts the coefficients: d + 1, as
 the intercept is one, or d if only the `slopes` are looked at, with the intercept integrated out
-(D_s). A free intercept knows nothing at the start, so only its slopes have curves.
+(D_s). A free intercept has no information at the start, so then only slopes have curves.
 
 V₀ is Λ⁻¹ unless `initial` is given: then it is I/`initial`. Compare plans at one prior only. With
 V₀ = Λ⁻¹ the D-efficiency falls as the prior precision λ grows; with `initial=1.0`, V₀ = I, it
 rises, as the paper's ablation of λ reports.
 
-All this depends on where one asks alone. A plan can be efficient where the model is flat.
+All this depends on the points alone: a plan can be efficient where the model is flat.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from eagle.surrogate.information import Information, Prior, augment
 from eagle.types import Array, InputError
 
 BLOCK = 64
-"""Rows whose algebra is done together: a Cholesky factor of this size gives all their steps."""
+"""Rows that are added at once: one Cholesky factor of this size gives all their steps."""
 
 
 def information_gain(
@@ -64,7 +64,7 @@ def area(curve: ArrayLike, budgets: ArrayLike, *, relative: bool = False) -> Arr
     """AUCC: the mean height of curves (…, budgets) between the first budget S and the last N.
 
     (1/(N − S)) ∫ curve dn by the trapezoid rule; the paper leaves it undefined. `relative` divides
-    it by the height at N, so that it tells how early a curve rises, not how far.
+    it by the height at N: it then says how early a curve rises, not how high.
     """
     heights, at = _curve(curve, budgets)
     if len(at) < 2:
@@ -80,8 +80,8 @@ def area(curve: ArrayLike, budgets: ArrayLike, *, relative: bool = False) -> Arr
 def crossover(curve: ArrayLike, budgets: ArrayLike, level: ArrayLike) -> Array:
     """The first budget at which each curve reaches its level, NaN if none does; shape (…).
 
-    `curve` has the shape (…, budgets) and `level` one number, or one for each curve. Between
-    budgets nothing is guessed.
+    `curve` has the shape (…, budgets) and `level` one number, or one for each curve. There is
+    no interpolation between budgets.
     """
     heights, at = _curve(curve, budgets)
     wanted = numbers(level, "level", "…")
@@ -141,7 +141,7 @@ def _centred(z: Array, weight: Array, intercept: float) -> tuple[Array, Array]:
     before = np.concatenate([[intercept], after[:-1]])
     moment = np.zeros_like(z)
     np.cumsum(weight[:-1, None] * z[:-1], axis=0, out=moment[1:])
-    # Before the first weight there is no mean, but its row counts for nothing: W is 0.
+    # Before the first weight there is no mean. Its row adds nothing then, since W is 0.
     mean = moment / np.where(before > 0, before, 1.0)[:, None]
     share = np.divide(weight * before, after, out=np.zeros_like(after), where=after > 0)
     return z - mean, share
@@ -157,7 +157,7 @@ def _start(precision: Array, initial: float | None) -> Array:
 
 
 def _budgets(budgets: ArrayLike, most: int) -> NDArray[np.intp]:
-    """Whole numbers that grow, from 1 to the number of rows."""
+    """Increasing integers, from 1 to the number of rows."""
     found = np.asarray(budgets)
     if found.ndim != 1 or not found.size or found.dtype.kind not in "iu":
         raise InputError("budgets must list whole numbers, shape (budgets,)")

@@ -25,7 +25,7 @@ def jaccard(scores: ArrayLike, k: int = 5) -> float:
     """The mean overlap |T ∩ T'|/|T ∪ T'| of the k strongest features, over all pairs of runs.
 
     `scores` has the shape (runs, d). Of equal sizes the earlier feature is the stronger one. Print
-    it beside `chance(d, k)`. With k features or fewer it is 1 whatever is found.
+    it beside `chance(d, k)`. It is always 1 if d ≤ k.
     """
     tops = strongest(runs(scores), k).astype(np.float64)
     first, second = pairs(len(tops))
@@ -59,8 +59,7 @@ def _ways(n: int, k: Any) -> Any:
 def corrected(value: float, d: int, k: int = 5) -> float:
     """A mean overlap on the scale where chance is 0 and equality 1: (J − chance)/(1 − chance).
 
-    Below 0 is worse than chance. With k features or fewer every overlap is 1, chance or not, so
-    nothing is measured, and it is NaN.
+    Below 0 is worse than chance. If d ≤ k every overlap is 1 and nothing is measured: NaN.
     """
     if not 0 <= value <= 1:
         raise InputError(f"an overlap is between 0 and 1, not {value!r}")
@@ -90,7 +89,7 @@ def coefficients_index(intervals: ArrayLike, selected: ArrayLike) -> float:
 
     For each feature that at least two runs selected, the share of pairs of those runs whose
     intervals overlap; averaged over these features. NaN where there are none. `intervals` has the
-    shape (runs, d, 2), of which only what is `selected`, shape (runs, d), is looked at. Intervals
+    shape (runs, d, 2); only those `selected`, shape (runs, d), are used. Intervals
     that share a single point overlap, so that a run always agrees with its copy; lime_stability
     asks for more than a point.
     """

@@ -1,4 +1,4 @@
-"""Are explanations right: do they agree with what they converge to, and do intervals hold it?
+"""Are explanations right? Do they agree with their limit, and do their intervals contain it?
 
 `scores` has the shape (runs, d), `reference` the shape (d,): the converged explanation. What is
 returned is the mean over runs; one run is enough. Scores of different designs estimate different
@@ -19,8 +19,8 @@ from eagle.types import Array, InputError
 def agreement(scores: ArrayLike, reference: ArrayLike, k: int = 5) -> float:
     """The mean overlap of each run's k strongest features with those of the reference.
 
-    Stable is not right: a biased method repeats itself, and this shows it. Its chance level is
-    that of `stability.jaccard`.
+    A biased method can be stable and wrong; this metric shows it. Its chance level is that of
+    `stability.jaccard`.
     """
     found, truth = _both(scores, reference)
     tops = strongest(found, k).astype(np.float64)
@@ -35,7 +35,7 @@ def cosine(scores: ArrayLike, reference: ArrayLike) -> float:
     found, truth = _both(scores, reference)
     if not truth.any():
         return float("nan")
-    # In units of the largest: squares of very small or very large scores would leave the floats.
+    # In units of the largest: squares of very small or large scores would under- or overflow.
     found = found / np.maximum(np.abs(found).max(axis=1, keepdims=True), np.finfo(float).tiny)
     truth = truth / np.abs(truth).max()
     lengths = np.linalg.norm(found, axis=1) * np.linalg.norm(truth)
@@ -66,7 +66,7 @@ def sign_agreement(scores: ArrayLike, reference: ArrayLike, k: int | None = None
 
 
 def coverage(intervals: ArrayLike, reference: ArrayLike) -> Array:
-    """How often the runs' intervals hold the reference, a share for each feature, shape (d,).
+    """The share of runs whose interval contains the reference, for each feature, shape (d,).
 
     `intervals` has the shape (runs, d, 2). Its mean is the coverage to print beside the level.
     """
@@ -80,7 +80,7 @@ def coverage(intervals: ArrayLike, reference: ArrayLike) -> Array:
 def width(intervals: ArrayLike) -> Array:
     """The mean width of intervals over features, shape (…) for intervals of shape (…, d, 2).
 
-    Narrow is not sure: print it beside `coverage` at the same level.
+    A narrow interval may be wrong: print the width beside `coverage` at the same level.
     """
     found = bounds(intervals)
     return np.asarray((found[..., 1] - found[..., 0]).mean(axis=-1))

@@ -1,6 +1,6 @@
-"""Pictures of explanations: functions of results, `ax=` in, Axes out, and nothing is shown.
+"""Plots of explanations: functions of results, `ax=` in, Axes out. Nothing is shown on screen.
 
-The one place that needs matplotlib, and only when something is drawn.
+Only this package needs matplotlib, and only when something is drawn.
 """
 
 from eagle.plot.bars import attribution

@@ -18,8 +18,8 @@ def attribution(
     """The scores as bars, the strongest on top, each with its credible interval.
 
     Blue pushes the answer up, vermillion down, and grey has no sign. A bar is pale and hatched
-    where the interval contains zero: there not even the sign is sure. `most` features are drawn,
-    the others counted. What the explanation warns of stands below.
+    where the interval contains zero: the sign is not sure. `most` features are drawn,
+    and the others are counted. Warnings of the explanation are written below.
     """
     e = one(explanation, "attribution")
     order = e.order()[: whole_number(most, "most", 1)]
@@ -34,7 +34,7 @@ def attribution(
         hatch=["/////" if u else "" for u in unclear],
     )  # fmt: skip
     for bar in bars:
-        bar.sticky_edges.x.clear()  # the zero line keeps its distance from the frame
+        bar.sticky_edges.x.clear()  # so that the zero line keeps a margin
     p.ax.errorbar(
         scores, range(len(order)), xerr=abs(interval.T - scores), fmt="none",
         ecolor=p.ink, elinewidth=1.1, capsize=2.2, capthick=1.1,

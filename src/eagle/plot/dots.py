@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MARKERS = "osD^vPX*"
-"""One more than there are colours: no pair comes back before 56 explanations."""
+"""One more than there are colours: 56 explanations differ in colour or marker."""
 
 
 def comparison(
@@ -40,8 +40,8 @@ def comparison(
 ) -> Axes:
     """The scores of several named explanations: for each a dot with its credible interval.
 
-    Features are the same if their names are; an explanation that lacks one is left out there.
-    The `most` features whose scores are largest in mean size are drawn, the others counted. A
+    Features are matched by name; an explanation without a feature has no dot there. The `most`
+    features with the largest mean size of scores are drawn, and the others are counted. A
     dot is hollow where its interval contains zero.
     """
     every = _checked(explanations)
@@ -79,7 +79,7 @@ def _checked(explanations: Any) -> dict[str, Explanation]:
 
 
 def _strongest(explanations: Iterable[Explanation]) -> list[str]:
-    """The names of all features, by decreasing mean size of their scores where they have one."""
+    """The names of all features, by decreasing mean size over the explanations that have them."""
     sizes: dict[str, list[float]] = {}
     for e in explanations:
         for name, score in zip(e.names, e.scores, strict=True):
@@ -92,7 +92,7 @@ def _look(i: int, p: Page) -> tuple[Any, str]:
 
 
 def _dots(p: Page, i: int, rows: Array, scores: Array, interval: Array) -> bool:
-    """Draw the i-th explanation; whether any of its dots is hollow."""
+    """Draw the i-th explanation, and return whether any of its dots is hollow."""
     colour, marker = _look(i, p)
     unclear = unsure(interval)
     p.ax.errorbar(
@@ -107,7 +107,7 @@ def _dots(p: Page, i: int, rows: Array, scores: Array, interval: Array) -> bool:
 
 
 def _title(explanations: Collection[Explanation]) -> str:
-    """The title they share, or the question, or only how many there are."""
+    """The common title, else the common question, else the number of explanations."""
     titles = {e.title: None for e in explanations}
     targets = {e.target_name: None for e in explanations}
     if len(titles) == 1:

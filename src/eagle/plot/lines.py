@@ -1,4 +1,4 @@
-"""One explanation as it grew, row by row."""
+"""How one explanation changes as rows are added."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def convergence(
     """How the scores and their credible intervals settle as rows are added.
 
     Plans are nested: the first n rows are what a budget of n would have asked. So about `steps`
-    prefixes are fitted again, and the model is asked nothing. The `most` features that are
-    strongest in the end are drawn.
+    prefixes are fitted again, without asking the model. The `most` strongest features of the whole
+    explanation are drawn.
     """
     e = one(explanation, "convergence")
     order = e.order()[: whole_number(most, "most", 1)]
@@ -60,7 +60,7 @@ def convergence(
 
 
 def _counts(rows: int, d: int, steps: int) -> NDArray[np.intp]:
-    """Lengths of prefixes, denser where they are short, since there they differ more."""
+    """Lengths of prefixes; short ones lie closer together, since they differ more."""
     first = max(1, min(max(d + 2, 10), rows // 2))
     return np.unique(np.rint(np.geomspace(first, rows, steps)).astype(np.intp))
 
@@ -80,10 +80,10 @@ def _labels(p: Page, x: float, ends: Array, labels: Sequence[str]) -> None:
     from matplotlib.font_manager import FontProperties
 
     bottom, top = p.ax.get_ylim()
-    p.ax.set_ylim(bottom, top)  # the places below hold for these limits
+    p.ax.set_ylim(bottom, top)  # label places are computed for these limits
     place = 72 * p.height * (ends - bottom) / (top - bottom)
     lines = 1.35 * max(label.count("\n") + 1 for label in labels)
-    # The layout of a figure that is not ours may yet take some of the height.
+    # The layout of the caller's figure may still lower the axes' height.
     lines *= 1.25 if p.own is None else 1.0
     apart = spread(place, lines * FontProperties(size="small").get_size_in_points())
     for i, label in enumerate(labels):

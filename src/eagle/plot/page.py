@@ -1,4 +1,4 @@
-"""What all pictures share: the axes they draw on, literal text, colours, and what a score is."""
+"""What all plots share: their axes, literal text, colours, and the meaning of a score."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ MORE: Final = 0.27
 """The height, in inches, of the line that counts the features not shown."""
 
 COLOURS: Final = (UP, DOWN, "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
-"""Okabe and Ito's palette without its yellow, which white paper swallows; the style's own ink,
-black on white, is the seventh."""
+"""Okabe and Ito's palette without yellow, which is hard to see on white. The colour of the
+style's own text is the seventh."""
 
 GREY: Final = "#777777"
 """For scores without a sign."""
 
 NARROW: Final = 20
-"""No line is folded to fewer characters, however small the axes."""
+"""Lines are never folded to fewer characters, however small the axes are."""
 
 SOFT: Final = 0.7
-"""The opacity of text that should stand back."""
+"""The opacity of less important text."""
 
 LITERAL: Final[dict[str, Any]] = {"parse_math": False, "usetex": False}
 """Text shown as it is: a `$` in the name of a column is not mathematics."""
@@ -68,7 +68,7 @@ class Page:
 
     @property
     def colours(self) -> int:
-        """How many colours there are before the first comes back."""
+        """The number of different colours."""
         return len(COLOURS) + 1
 
     def colour(self, i: int) -> Any:
@@ -116,7 +116,7 @@ class Page:
         fold(text, "\n".join(short(line, 400) for line in lines), self.width)
 
     def done(self) -> Axes:
-        """The axes. A figure of our own is sized so that the labels take nothing from them."""
+        """The axes. A figure of our own grows with its labels, so that the axes keep their size."""
         if self.own is not None:
             outer, inner = self.ax.get_tightbbox(), self.ax.get_window_extent()
             assert outer is not None
@@ -138,7 +138,7 @@ def page(ax: Axes | None, width: float, height: float, what: str) -> Page:
 
         layout = ConstrainedLayoutEngine(w_pad=PAD, h_pad=PAD)
         figure, ax = plt.subplots(layout=layout)
-        # What stands beside the axes is measured at the size they will have.
+        # Labels are measured while the axes have their final size.
         share = ax.get_position()
         figure.set_size_inches(width / share.width, height / share.height)
         return Page(ax, width, height, figure)
@@ -149,7 +149,7 @@ def page(ax: Axes | None, width: float, height: float, what: str) -> Page:
 
 
 def lined(labels: Iterable[str]) -> list[str]:
-    """Labels of rows: long ones take two lines, and what is longer still is cut."""
+    """Labels of rows: long ones take two lines, and longer ones are cut."""
     return [
         "\n".join(textwrap.wrap(short(label, 2 * LABEL), LABEL, max_lines=2, placeholder="…"))
         for label in labels
@@ -157,13 +157,13 @@ def lined(labels: Iterable[str]) -> list[str]:
 
 
 def tall(labels: Sequence[str], row: float, more: int) -> float:
-    """The height, in inches, of rows that want `row` each, and of the line that counts more."""
+    """The height, in inches, of rows of `row` each, and of the line that counts the others."""
     row = max(row, 0.37) if any("\n" in label for label in labels) else row
     return max(row * len(labels), 0.4) + (MORE if more else 0)
 
 
 def fold(artist: Text, text: str, inches: float) -> None:
-    """Give the artist a text, broken into lines that are no longer than this."""
+    """Give the artist a text, broken into lines of at most this many inches."""
     figure = artist.get_figure()
     assert figure is not None
     folded = []
@@ -185,12 +185,12 @@ def one(explanation: Any, what: str) -> Explanation:
 
 
 def unsure(interval: Array) -> list[bool]:
-    """Which of the intervals, shape (n, 2), contain zero; one that is not known, NaN, does not."""
+    """Which of the intervals, shape (n, 2), contain zero; an unknown one (NaN) does not."""
     return [bool(low <= 0 <= high) for low, high in interval]
 
 
 def sides(e: Explanation, scores: Array) -> list[str]:
-    """A colour for each score: which way it pushes, if it says so."""
+    """A colour for each score, by its sign; grey if scores have none."""
     return [(UP if score > 0 else DOWN) if e.signed else GREY for score in scores]
 
 
@@ -202,7 +202,7 @@ def pale(colour: str) -> tuple[float, float, float, float]:
 
 
 def meaning(explanations: Iterable[Explanation]) -> str:
-    """What a score says. The instance is row 0: there a match is 1 and an offset 0."""
+    """What a score means. Row 0 is the instance, where a match is 1 and an offset is 0."""
     found = set()
     for e in explanations:
         if not e.signed:
@@ -229,7 +229,7 @@ def per_cent(level: float) -> str:
 
 
 def whiskers(explanations: Iterable[Explanation], level: float, what: str, hint: str) -> list[str]:
-    """The line that says what the drawn intervals are; none if nothing is known of any."""
+    """The line that says what the drawn intervals are; no line if there are none."""
     known = [e.posterior for e in explanations if e.posterior is not None]
     if any(isinstance(posterior, Bounds) for posterior in known):
         return [f"{what}: intervals as the methods give them{hint}"]

@@ -1,4 +1,4 @@
-"""Several methods on one prediction, a panel each: their units differ, their order need not."""
+"""Several methods on one prediction, one panel for each, since their units differ."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def methods(comparison: Comparison, *, level: float = LEVEL, most: int = 10) -> 
     """A panel for each method: its scores as bars, with intervals where it has them.
 
     Dots are the scores of all runs: where they scatter, the method is not stable. A bar is pale
-    where its interval contains zero. Below each name stand its stability over runs and the rows
-    asked. The axes are returned, one for each method.
+    where its interval contains zero. Below each name are its stability over runs and its rows.
+    The axes are returned, one for each method.
     """
     try:
         import matplotlib.pyplot as plt

@@ -1,4 +1,4 @@
-"""An explanation of a picture: what it shows, which parts pushed, and how sure that is."""
+"""An explanation of an image: the image, its segments' scores, and how sure these are."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ def image(
     sure: bool = False,
     top: int | None = None,
 ) -> NDArray[np.object_]:
-    """The picture, a signed heat map over its segments, and how wide their intervals are.
+    """The image, a signed heat map over its segments, and how wide their intervals are.
 
     Blue segments push the answer up, orange ones down. With `sure`, segments whose interval
-    contains zero are left grey; with `top`, only the strongest are shown. `axes` are three to
-    draw on; those drawn on are returned. Without intervals the third is left out.
+    contains zero are left grey; with `top`, only the strongest are shown. `axes` are three axes
+    to draw on, or two if there are no intervals. The axes drawn on are returned.
     """
     e = one(explanation, "image")
     if not isinstance(e.subject, Picture):
@@ -97,7 +97,7 @@ def _heat(
 
 
 def _colours(signed: bool) -> Any:
-    """From what pushes down through white to what pushes up."""
+    """A colour map from negative through white to positive scores."""
     from matplotlib.colors import LinearSegmentedColormap
 
     ends = (DOWN, "#FFFFFF", UP) if signed else ("#FFFFFF", "#333333")
@@ -114,7 +114,7 @@ def _doubt(ax: Axes, e: Explanation, level: float) -> None:
     assert isinstance(e.subject, Picture)
     low, high = e.interval(level).T
     half: Array = (high - low) / 2
-    # Quiet: mostly all segments are known about as well, and that is no news to shout.
+    # Muted colours: intervals are mostly of about the same width, so they should not stand out.
     drawn = ax.imshow(half[e.subject.labels], cmap=_quiet(), vmin=0, interpolation="nearest")
     _outlines(ax, e.subject.labels)
     ax.set_axis_off()

@@ -1,4 +1,4 @@
-"""An explanation of a text: its words, coloured by what they push, framed by how sure that is."""
+"""An explanation of a text: words coloured by score, framed by the width of the interval."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ WIDE, LINE = 6.2, 0.34
 """Inches of a figure's width, and of each line of text."""
 
 APART, TOGETHER = 0.1, 0.045
-"""Inches between words, and between what the text writes together."""
+"""Inches between words, and between pieces that no space separates."""
 
 MOST = 400
-"""So many parts of a text are drawn."""
+"""The largest number of parts of a text that are drawn."""
 
 
 def text(
@@ -86,7 +86,7 @@ def text(
 
 
 def _parts(passage: Passage) -> list[tuple[str, int | None, float]]:
-    """Words with their features, what stands between them, and the gap before each, in inches."""
+    """Words, and the text between them, each with its feature and the gap before it, in inches."""
     out: list[tuple[str, int | None, float]] = []
     at = 0
 
