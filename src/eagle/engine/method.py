@@ -71,7 +71,7 @@ class Method:
 
 
 def _check_design(name: str, design: Any) -> None:
-    if isinstance(design, Planned | Adaptive):
+    if isinstance(design, Planned | Adaptive) and not isinstance(design, type):
         return
     raise InputError(
         f"{name}: a design picks points, such as eagle.design.balanced.Sobol(), and "

@@ -1,0 +1,141 @@
+"""Parts of a method are checked when they are put together, before anything is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+import eagle
+from catalogue import METHODS
+from eagle import methods
+from eagle.design.balanced import Sobol
+from eagle.design.greedy import Greedy
+from eagle.kernel import Exponential
+from eagle.surrogate.bayes import BayesLinear
+from eagle.surrogate.bootstrap import Bootstrap
+from eagle.surrogate.fit import DeferredFit, Fit, Fitter
+from eagle.surrogate.robust import Robust
+from eagle.types import NOTHING, Array, Kernel, Need, Points, Rows, Space
+
+
+@dataclass(frozen=True)
+class Own:
+    """A design as a user would write it."""
+
+    needs: ClassVar = NOTHING
+    balanced: ClassVar = False
+
+    def longest(self, space: Space, budget: int) -> int:
+        return budget
+
+    def weight(self, space: Space, kernel: Kernel, features: Array) -> Array:
+        return np.ones(len(features))
+
+    def plan(
+        self, spaces: Sequence[Space], kernel: Kernel, budget: int, rng: np.random.Generator
+    ) -> list[Points]:
+        points = spaces[0].draw(budget, rng)
+        points[0] = spaces[0].origin
+        return [points] * len(spaces)
+
+
+@dataclass(frozen=True)
+class Misspelt:
+    """The same, but nobody will ever call its `weights`."""
+
+    needs: ClassVar = NOTHING
+    balanced: ClassVar = False
+    longest = Own.longest
+    plan = Own.plan
+    weights = Own.weight
+
+
+@dataclass(frozen=True)
+class Slope:
+    """A surrogate as a user would write it: the slope of each feature alone."""
+
+    needs: ClassVar = NOTHING
+
+    def room(self, n: int, d: int) -> int:
+        return 0
+
+    def on(self, rows: Rows) -> Fitter:
+        return DeferredFit(self, rows)
+
+    def fit(self, features: Array, y: Array, weight: Array) -> Fit:
+        apart, lift = features - features.mean(axis=0), y - y.mean()
+        scores = apart.T @ lift / np.maximum((apart**2).sum(axis=0), 1e-12)
+        return Fit(scores, float(y.mean()), float(y[0]), float("nan"))
+
+
+@pytest.mark.parametrize(
+    "method",
+    [methods.LIME, methods.EAGLE, methods.GLIME, methods.BAYESLIME, methods.CLIMAX,
+     methods.EAGLE_HADAMARD, methods.DLIME, methods.S_LIME, METHODS["eagle mirrored"]],
+    ids=lambda m: m.name,
+)  # fmt: skip
+@pytest.mark.parametrize("bootstrap", [False, True])
+def test_intervals_of_balanced_rows_are_for_balanced_rows(method: Any, bootstrap: bool) -> None:
+    surrogate: Any = Robust(balanced=True)
+    if bootstrap:
+        surrogate = Bootstrap(surrogate, 10)
+    with pytest.raises(eagle.InputError, match="needs balanced rows, which fill their law evenly"):
+        replace(method, surrogate=surrogate)
+    assert replace(method, surrogate=Robust())
+    assert replace(methods.EAGLE_BALANCED, surrogate=surrogate)
+
+
+def test_intervals_of_balanced_rows_alone_on_others() -> None:
+    rows = Rows.each_once(np.random.default_rng(0).normal(size=(50, 3)), np.ones(50))
+    with pytest.raises(eagle.InputError, match="on other rows its intervals are too narrow"):
+        Robust(balanced=True).on(rows)
+    assert Robust(balanced=True).on(replace(rows, balanced=True))
+
+
+def test_a_design_that_misspells_its_weight_is_refused() -> None:
+    with pytest.raises(eagle.InputError, match="is none: it has no weight"):
+        replace(methods.LIME, design=Misspelt())  # type: ignore[arg-type]
+    data = np.random.default_rng(0).normal(size=(100, 3))
+    mine = replace(methods.LIME, name="mine", design=Own())
+    e = eagle.Explainer(lambda X: X[:, 0], data, method=mine, budget=60).explain(data[0])
+    assert (e.evidence.weight == 1).all()
+
+
+@pytest.mark.parametrize(
+    ("part", "message"),
+    [
+        ({"design": None}, "no needs, no balanced, no longest, no weight, no plan or ask"),
+        ({"design": Sobol}, "instance: give a value, not a class"),
+        ({"design": BayesLinear()}, "is none: it has no balanced"),
+        ({"surrogate": Greedy()}, "is none: it has no room, no on"),
+        ({"surrogate": Robust}, "is none"),
+        ({"surrogate": "ridge"}, "is none"),
+        ({"kernel": 3}, "a kernel is a function"),
+        ({"on_masks": "cosine"}, "a kernel is a function"),
+    ],
+)
+def test_parts_that_are_none(part: Any, message: str) -> None:
+    with pytest.raises(eagle.InputError, match=message):
+        replace(methods.LIME, **part)
+
+
+def test_a_users_surrogate_goes_with_any_design() -> None:
+    data = np.random.default_rng(0).normal(size=(200, 3))
+    for method in (methods.LIME, methods.EAGLE_BALANCED, methods.BAYESLIME):
+        mine = replace(method, name="mine", surrogate=Slope())
+        e = eagle.Explainer(
+            lambda X: 2 * X[:, 0] - X[:, 1], data, view="continuous", method=mine, budget=100
+        ).explain(data[0])
+        assert e.order().tolist()[:2] == [0, 1]
+        assert e.posterior is None
+
+
+@pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
+def test_what_parts_need_of_one_another_is_not_asked_of_the_caller(method: Any) -> None:
+    assert Need.BALANCED not in method.needs
+    assert method.planned == hasattr(method.design, "plan")
+    assert isinstance(method.kernel, Exponential) or callable(method.kernel)
