@@ -21,7 +21,7 @@ from eagle.explanation import (
 from eagle.models.box import Box
 from eagle.space.neighbours import Neighbours
 from eagle.surrogate.posterior import Posterior
-from eagle.types import AnswerError, Array, InputError, Need
+from eagle.types import AnswerError, Array, InputError, Instances, Need
 
 Query = Callable[[Any, int], Array]
 """Inputs and how many there are, to checked answers, shape (n, outputs)."""
@@ -51,6 +51,7 @@ class Foreign:
     budget: int = 500
     needs: frozenset[Need] = frozenset({Need.ROWS, Need.TABLE})
     planned: ClassVar = False
+    by_value: ClassVar = True
 
 
 @final
@@ -77,6 +78,13 @@ class Question:
     calls: int = 0
     seconds: float = 0.0
     known: dict[bytes, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, instances: Instances, *rest: Any) -> Question:
+        """About one of several instances, which must be rows among those of their background."""
+        if not isinstance(instances, Neighbours):
+            raise InputError(f"a method of another package needs {Need.ROWS.value}")
+        return cls(instances, *rest)
 
     @property
     def x(self) -> Array:

@@ -188,8 +188,72 @@ class Instances(Protocol):
     def space(self, i: int) -> Space:
         """The space around instance i."""
 
+    @property
+    def row_bytes(self) -> int:
+        """The memory that one input takes at least; 0 where it need not be counted."""
+
     def inputs(self, rows: Sequence[int], points: Sequence[Points]) -> Any:
         """What the model is asked: `points[k]` around instance `rows[k]`, stacked."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Group:
+    """Instances that are asked together, and their places among all that were given."""
+
+    instances: Instances
+    places: Sequence[int]
+
+
+@final
+@dataclass(frozen=True)
+class Wanted:
+    """How things are to be taken: by which budget, and for a method with which needs.
+
+    `one` says that a single thing is given. `by_value` is set for methods of other packages, which
+    move values, not bins.
+    """
+
+    one: bool
+    budget: int
+    needs: frozenset[Need]
+    by_value: bool
+
+
+@runtime_checkable
+class Source(Protocol):
+    """What is explained: it turns what the caller gives into instances and their spaces."""
+
+    @property
+    def asked(self) -> str | None:
+        """What one input of the model is called in a sentence; None for the rows of a table."""
+
+    @property
+    def view(self) -> str:
+        """ "binned" where features match or do not, "continuous" where they are offsets."""
+
+    @property
+    def background(self) -> Any:
+        """The summary of a table's data; None where there is none."""
+
+    @property
+    def offers(self) -> frozenset[Need]:
+        """What methods may need of it."""
+
+    def hint(self, need: Need) -> str:
+        """The end of a sentence: how to get what it does not offer."""
+
+    def keep(self, needs: frozenset[Need]) -> None:
+        """Take now what a method will need: the caller's data may change later."""
+
+    def without(self, needs: frozenset[Need]) -> Source:
+        """What must be kept of it for a method with these needs, to be written elsewhere."""
+
+    def groups(self, X: Any, wanted: Wanted) -> list[Group]:
+        """What is given, as instances. Those apart that must not be asked with others."""
+
+    def describe(self) -> list[str]:
+        """What was understood, in words, a line each."""
 
 
 class Kernel(Protocol):

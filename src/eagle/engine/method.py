@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final, final
+from typing import Any, ClassVar, Final, final
 
 from eagle.surrogate.fit import Surrogate
 from eagle.types import Adaptive, Array, InputError, Kernel, Need, Planned, Points, Space, told
@@ -27,6 +27,7 @@ class Method:
     surrogate: Surrogate
     on_masks: Kernel | None = None
     budget: int = 500
+    by_value: ClassVar = False
 
     def __post_init__(self) -> None:
         _check_design(self.name, self.design)

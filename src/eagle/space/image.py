@@ -13,9 +13,12 @@ from eagle.space.mask import Fair, MaskSpace, OffsetSpace, Sizes, check_sizes
 from eagle.space.subject import Picture
 from eagle.types import (
     Array,
+    Group,
     InputError,
     MissingExtraError,
+    Need,
     Points,
+    Wanted,
     finite,
     message_of,
     told,
@@ -76,8 +79,38 @@ class Images:
                 f"a fill is 'mean', 'blur', 'noise', a colour, or a picture, not {self.fill!r}"
             )
 
-    def groups(self, X: Any, one: bool, budget: int) -> list[Pictures]:
+    @property
+    def asked(self) -> str:
+        return "picture"
+
+    @property
+    def view(self) -> str:
+        return "binned" if self.shift is None else "continuous"
+
+    @property
+    def background(self) -> None:
+        return None
+
+    @property
+    def offers(self) -> frozenset[Need]:
+        masks = frozenset({Need.MATCHES, Need.MASKS})
+        return masks if self.shift is None else frozenset({Need.OFFSETS})
+
+    def hint(self, need: Need) -> str:
+        return ""
+
+    def keep(self, needs: frozenset[Need]) -> None:
+        pass  # a picture is taken as it comes
+
+    def without(self, needs: frozenset[Need]) -> Images:
+        return self
+
+    def describe(self) -> list[str]:
+        return ["Explains: pictures, by segments"]
+
+    def groups(self, X: Any, wanted: Wanted) -> list[Group]:
         """One picture, or several; each has segments, and so features, of its own."""
+        one = wanted.one
         pictures = list(X) if not one and isinstance(X, Iterable) else [X]
         if not pictures:
             raise InputError("there are no pictures to explain")
@@ -86,7 +119,7 @@ class Images:
                 f"an array of shape {X.shape} is one colour picture, not several: use explain, or "
                 "give a list of pictures"
             )
-        return [self._pictures(_array(p)) for p in pictures]
+        return [Group(self._pictures(_array(p)), [i]) for i, p in enumerate(pictures)]
 
     def _pictures(self, given: Pixels) -> Pictures:
         picture = self._last(_checked(given))

@@ -21,7 +21,7 @@ MOST = 10_000
 
 @final
 @dataclass(eq=False)
-class Rows:
+class BackgroundRows:
     """The rows of the background, and what is known of them. Explainers of the data share them."""
 
     given: Frame | None
@@ -94,7 +94,7 @@ class Neighbours:
     """
 
     table: Table
-    rows: Rows
+    rows: BackgroundRows
 
     def __len__(self) -> int:
         return len(self.table)
@@ -113,6 +113,10 @@ class Neighbours:
 
     def subject(self, i: int) -> None:
         return None
+
+    @property
+    def row_bytes(self) -> int:
+        return 0
 
     def space(self, i: int) -> NeighbourSpace:
         return NeighbourSpace(self, i)

@@ -110,6 +110,10 @@ class Table:
     def subject(self, i: int) -> None:
         return None
 
+    @property
+    def row_bytes(self) -> int:
+        return 0
+
     @cached_property
     def steps(self) -> tuple[Any, ...]:
         """What decides the offsets of numbers that nothing stands in the way of."""

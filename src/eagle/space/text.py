@@ -13,7 +13,7 @@ import numpy as np
 
 from eagle.space.mask import EvenSizes, MaskSpace, Sizes, check_sizes
 from eagle.space.subject import Passage
-from eagle.types import Array, InputError, Points, message_of, told
+from eagle.types import Array, Group, InputError, Need, Points, Wanted, message_of, told
 
 Spans: TypeAlias = Sequence[tuple[int, int]]
 """Where parts of a text begin and end, in order, without overlap."""
@@ -91,14 +91,43 @@ class Texts:
             raise InputError(f"a bag is true or false, not {told(self.bag)}")
         check_sizes(self.sizes)
 
-    def groups(self, X: Any, one: bool, budget: int) -> list[Writings]:
+    @property
+    def asked(self) -> str:
+        return "text"
+
+    @property
+    def view(self) -> str:
+        return "binned"
+
+    @property
+    def background(self) -> None:
+        return None
+
+    @property
+    def offers(self) -> frozenset[Need]:
+        return frozenset({Need.MATCHES, Need.MASKS})
+
+    def hint(self, need: Need) -> str:
+        return ""
+
+    def keep(self, needs: frozenset[Need]) -> None:
+        pass  # a text is taken as it comes
+
+    def without(self, needs: frozenset[Need]) -> Texts:
+        return self
+
+    def describe(self) -> list[str]:
+        return ["Explains: texts, by words"]
+
+    def groups(self, X: Any, wanted: Wanted) -> list[Group]:
         """One text, or several that share model calls."""
+        one = wanted.one
         texts = list(X) if not one and isinstance(X, Iterable) else [X]
         if one != isinstance(X, str) or not all(isinstance(t, str) for t in texts):
             raise InputError("texts are strings: one for explain, a list of them for explain_many")
         if not texts:
             raise InputError("there are no texts to explain")
-        return [Writings(tuple(texts), self, budget)]
+        return [Group(Writings(tuple(texts), self, wanted.budget), range(len(texts)))]
 
     def apart(self, text: str, budget: int) -> tuple[Spans, str]:
         """The spans of a text's parts, and a note where they are not what was expected."""
