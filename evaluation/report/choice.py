@@ -11,7 +11,7 @@ from eagle.metrics.truth import agreement
 from evaluation.measure import budgets
 from evaluation.report import paper
 from evaluation.report.page import Page, bold, number, spread
-from evaluation.report.records import BALANCED, PRINTED, Found, mean
+from evaluation.report.records import BALANCED, PRINTED, Records, mean
 from evaluation.report.stability import TOP, Row, row
 
 LIME = "LIME"
@@ -20,12 +20,12 @@ TUNED = ("compas", "german", "adult", "magic")
 """Looked at while designs and intervals were made."""
 
 
-def default(found: Found) -> Page:
+def default(records: Records) -> Page:
     """The page that chooses."""
-    page = Page("default", found.experiment.title)
+    page = Page("default", records.experiment.title)
     page.say(
-        f"Each candidate explains the same predictions from {found.budget} rows, "
-        f"{found.experiment.runs} times each. *Agreement* is the overlap of its {TOP} strongest "
+        f"Each candidate explains the same predictions from {records.budget} rows, "
+        f"{records.experiment.runs} times each. *Agreement* is the overlap of its {TOP} strongest "
         "features with those of LIME's limit, *stability* that between its own runs, *error* the "
         "distance from its own limit, *covers* how often its 90% intervals hold its own limit, "
         f"over all features and over the {TOP} strongest. "
@@ -34,18 +34,18 @@ def default(found: Found) -> Page:
         "networks, logistic regression, gradient boosting, a support vector machine."
     )
     table: dict[tuple[str, str], Row] = {}
-    for problem in found.problems():
+    for problem in records.problems():
         lines = []
-        for method in found.methods(problem):
-            r = row(found, problem, method)
+        for method in records.methods(problem):
+            r = row(records, problem, method)
             if np.isfinite(r.stability[0]):
                 table[problem, method] = r
                 lines.append(r)
         if lines:
-            _section(page, problem, lines, found.experiment.metrics)
-    _means(page, found, table)
-    _soon(page, found)
-    page.say(_verdict(found, table))
+            _section(page, problem, lines, records.experiment.metrics)
+    _means(page, records, table)
+    _soon(page, records)
+    page.say(_verdict(records, table))
     return page
 
 
@@ -69,14 +69,14 @@ def _section(page: Page, problem: str, rows: list[Row], metrics: Sequence[str]) 
     page.columns(columns, metrics)
 
 
-def _means(page: Page, found: Found, table: dict[tuple[str, str], Row]) -> None:
+def _means(page: Page, records: Records, table: dict[tuple[str, str], Row]) -> None:
     page.say("## Means over data sets")
     lines = []
     for label, some in (
-        ("all", found.problems()),
-        ("not looked at", [p for p in found.problems() if p not in TUNED]),
+        ("all", records.problems()),
+        ("not looked at", [p for p in records.problems() if p not in TUNED]),
     ):
-        for method in found.experiment.methods:
+        for method in records.experiment.methods:
             rows = [table[p, method] for p in some if (p, method) in table]
             if rows:
                 cells = [mean([getattr(r, name)[0] for r in rows])[0] for name in COLUMNS]
@@ -86,13 +86,13 @@ def _means(page: Page, found: Found, table: dict[tuple[str, str], Row]) -> None:
 
 
 @cache
-def reach(found: Found, problem: str) -> tuple[float, float]:
+def reach(records: Records, problem: str) -> tuple[float, float]:
     """What EAGLE as printed agrees at its full budget, and the rows balanced ones need for it."""
     printed, curve = [], []
-    for i in found.instances(problem):
-        truth = found.converged(problem, i)
-        theirs = found.scores(problem, PRINTED, i)
-        grown = found.grown(problem, BALANCED, i, "ranks")
+    for i in records.instances(problem):
+        truth = records.converged(problem, i)
+        theirs = records.scores(problem, PRINTED, i)
+        grown = records.grown(problem, BALANCED, i, "ranks")
         if truth is None or theirs is None or grown is None:
             continue
         printed.append(agreement(theirs, truth, TOP))
@@ -103,30 +103,30 @@ def reach(found: Found, problem: str) -> tuple[float, float]:
     heights = np.mean([c + c[-1:] * (long - len(c)) for c in curve], axis=0)
     level = float(np.mean(printed))
     there = np.flatnonzero(heights >= level)
-    return level, float(budgets(found.budget)[there[0]]) if len(there) else float("nan")
+    return level, float(budgets(records.budget)[there[0]]) if len(there) else float("nan")
 
 
-def _soon(page: Page, found: Found) -> None:
+def _soon(page: Page, records: Records) -> None:
     lines = []
-    for problem in found.problems():
-        level, rows = reach(found, problem)
+    for problem in records.problems():
+        level, rows = reach(records, problem)
         if np.isfinite(level):
             lines.append([paper.SETS.get(problem, problem), number(level), number(rows, 0)])
     page.say(
-        f"## Rows for what EAGLE as printed agrees at {found.budget}\n\nThe first length of the "
+        f"## Rows for what EAGLE as printed agrees at {records.budget}\n\nThe first length of the "
         "balanced plan at which the mean agreement with LIME's limit is as high."
     )
     page.table(["data set", "agreement of EAGLE as printed", f"rows of {BALANCED}"], lines)
 
 
-def _verdict(found: Found, table: dict[tuple[str, str], Row]) -> str:
+def _verdict(records: Records, table: dict[tuple[str, str], Row]) -> str:
     def over(method: str, name: str) -> float:
-        values = [getattr(table[p, method], name)[0] for p in found.problems()
+        values = [getattr(table[p, method], name)[0] for p in records.problems()
                   if (p, method) in table]  # fmt: skip
         return mean(values)[0]
 
     gains = [over(BALANCED, "to_lime") - over(m, "to_lime") for m in (LIME, PRINTED)]
-    there = [p for p in found.problems() if (p, BALANCED) in table]
+    there = [p for p in records.problems() if (p, BALANCED) in table]
     beaten = [
         paper.SETS[p]
         for p in there
@@ -134,7 +134,7 @@ def _verdict(found: Found, table: dict[tuple[str, str], Row]) -> str:
         and table[p, BALANCED].stability[0] > value
     ]
     asked = [p for p in there if p in paper.SETS]
-    rows = [reach(found, p)[1] for p in there]
+    rows = [reach(records, p)[1] for p in there]
     late = sum(not r <= 200 for r in rows if np.isfinite(r)) + sum(not np.isfinite(r) for r in rows)
     out: list[str] = []
     near: list[str] = []
@@ -150,7 +150,7 @@ def _verdict(found: Found, table: dict[tuple[str, str], Row]) -> str:
         f"LIME and {gains[1]:+.3f} beside EAGLE as printed (asked for: +0.05 beside both). Their "
         f"stability is above the paper's row of EAGLE on {len(beaten)} of {len(asked)} of its "
         f"data sets ({', '.join(beaten) or 'none'}). What EAGLE as printed agrees at "
-        f"{found.budget} rows, they agree within 200 on {len(rows) - late} of {len(rows)}. Their "
+        f"{records.budget} rows, they agree within 200 on {len(rows) - late} of {len(rows)}. Their "
         "90% intervals cover 88% to 92% "
         + (f"but on {', '.join((*out, *near))}" if (out or near) else "everywhere")
         + (f", of which {', '.join(near)} within two standard errors." if near else ".")

@@ -10,29 +10,29 @@ from eagle.types import Array
 from evaluation.measure import budgets
 from evaluation.report import paper
 from evaluation.report.page import Page, number
-from evaluation.report.records import Found, mean
+from evaluation.report.records import Records, mean
 
 RIVAL = "BayesLIME"
 OURS = ("EAGLE (paper)", "EAGLE", "EAGLE (balanced)")
 
 
-def crossover(found: Found) -> Page:
+def crossover(records: Records) -> Page:
     """The page of table 2."""
-    page = Page("table2", found.experiment.title)
+    page = Page("table2", records.experiment.title)
     page.say(
         f"D-efficiency is (|V₀|/|V|)^(1/D) with λ = d on all D = d + 1 coefficients, the reading "
         "that fits the paper's numbers; CCM is (1 − sign entropy) × rank similarity over "
-        f"{found.experiment.runs} runs, pairs of different runs only. For each prediction the rows "
-        f"are counted at which EAGLE first reaches what {RIVAL} has in the end, of a budget of "
-        f"{found.budget} (no row is asked twice, so some runs end before); the figure "
+        f"{records.experiment.runs} runs, pairs of different runs only. For each prediction the "
+        f"rows are counted at which EAGLE first reaches what {RIVAL} has in the end, of a budget "
+        f"of {records.budget} (no row is asked twice, so some runs end before); the figure "
         "is the mean over those predictions where it does, and how many these are. Plans are "
         "nested, so each curve costs one set of answers. Its seconds are on "
         "[a page of their own](table2-seconds.md): they are taken alone."
     )
     rows = []
-    for problem in found.problems():
+    for problem in records.problems():
         for method in OURS:
-            made = _row(found, problem, method)
+            made = _row(records, problem, method)
             if made:
                 rows.append(made)
     page.table(
@@ -40,34 +40,36 @@ def crossover(found: Found) -> Page:
          "reached", f"CCM of {RIVAL} (paper)", "ours", "EAGLE's rows (paper)", "ours", "reached"],
         rows,
     )  # fmt: skip
-    page.say(_verdict(found))
+    page.say(_verdict(records))
     return page
 
 
-def efficiency(found: Found, problem: str, method: str) -> tuple[Array, Array] | None:
+def efficiency(records: Records, problem: str, method: str) -> tuple[Array, Array] | None:
     """The rival's D-efficiency in the end, and the rows EAGLE needs for it, by prediction."""
-    ours, theirs = (found.curves(problem, m, "d_efficiency") for m in (method, RIVAL))
+    ours, theirs = (records.curves(problem, m, "d_efficiency") for m in (method, RIVAL))
     if ours is None or theirs is None:
         return None
     level = theirs[1][:, -1]
     return level, first_reached(ours[1], ours[0], level)
 
 
-def consistent(found: Found, problem: str, method: str) -> tuple[Array, Array] | None:
+def consistent(records: Records, problem: str, method: str) -> tuple[Array, Array] | None:
     """The rival's CCM in the end, and the rows EAGLE needs for it, by prediction."""
     levels, reached = [], []
-    for instance in found.instances(problem):
-        ours, theirs = (found.grown(problem, m, instance, "ranks") for m in (method, RIVAL))
+    for instance in records.instances(problem):
+        ours, theirs = (records.grown(problem, m, instance, "ranks") for m in (method, RIVAL))
         if ours is None or theirs is None or ours.shape[1] < 2 or theirs.shape[1] < 2:
             continue
         levels.append(consistency(theirs[-1]))
         curve = np.array([consistency(runs) for runs in ours])
-        reached.append(float(first_reached(curve, budgets(found.budget)[: len(curve)], levels[-1])))
+        reached.append(
+            float(first_reached(curve, budgets(records.budget)[: len(curve)], levels[-1]))
+        )
     return (np.array(levels), np.array(reached)) if levels else None
 
 
-def _row(found: Found, problem: str, method: str) -> list[str] | None:
-    informed, settled = efficiency(found, problem, method), consistent(found, problem, method)
+def _row(records: Records, problem: str, method: str) -> list[str] | None:
+    informed, settled = efficiency(records, problem, method), consistent(records, problem, method)
     if informed is None or settled is None:
         return None
     printed = paper.CROSSOVER.get(problem)
@@ -84,15 +86,15 @@ def _reached(rows: Array) -> tuple[str, str]:
     return number(mean(list(rows))[0], 0), f"{there.sum()} of {len(rows)}"
 
 
-def _verdict(found: Found) -> str:
+def _verdict(records: Records) -> str:
     parts = []
     for method in OURS:
         savings, shares = [], []
-        for problem in found.problems():
-            informed = efficiency(found, problem, method)
+        for problem in records.problems():
+            informed = efficiency(records, problem, method)
             if informed is not None:
                 rows = mean(list(informed[1]))[0]
-                savings += [1 - rows / found.budget] if np.isfinite(rows) else []
+                savings += [1 - rows / records.budget] if np.isfinite(rows) else []
                 shares.append(float(np.isfinite(informed[1]).mean()))
         if shares and not savings:
             parts.append(f"{method} never reaches it")

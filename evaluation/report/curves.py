@@ -13,7 +13,7 @@ from eagle.types import Array
 from evaluation.measure import budgets, lengths
 from evaluation.report import paper
 from evaluation.report.page import Page, number, spread
-from evaluation.report.records import Found, mean
+from evaluation.report.records import Records, mean
 from evaluation.report.style import COLOURS, MARKERS, STYLES, figure, shared_legend
 
 if TYPE_CHECKING:
@@ -26,34 +26,34 @@ CURVES = {
 }
 
 
-def convergence(found: Found) -> Page:
+def convergence(records: Records) -> Page:
     """The page of figure 2 and of the supplement's convergence figures."""
-    page = Page("figure2", found.experiment.title)
+    page = Page("figure2", records.experiment.title)
     page.say(
         "What a set of rows can teach about a line depends on where they are and how much they "
         "count, never on the answers. Cumulative information gain is (D/2)·ln(D-efficiency): the "
         "same curve on another scale, so one stands for both, and the right axis has it in nats. "
         "AUCC, which the paper does not define, is the mean height (1/(N − S))∫ by the trapezoid "
         "rule, and the same divided by the final height. Bands are standard errors. No row is "
-        f"asked twice, so runs end at {found.budget} rows or before: each counts with the rows it "
-        "asked, and beyond its end its curve stays as it ended."
+        f"asked twice, so runs end at {records.budget} rows or before: each counts with the rows "
+        "it asked, and beyond its end its curve stays as it ended."
     )
     for name, label in CURVES.items():
-        made = _panels(found, name, label)
+        made = _panels(records, name, label)
         page.draw(f"figure2-{name.replace('_', '-')}", made, f"{label}, against rows asked.")
-    page.draw("figure2-ecdf", _ecdf(found), "D-efficiency of all rows asked: the share of "
+    page.draw("figure2-ecdf", _ecdf(records), "D-efficiency of all rows asked: the share of "
               "predictions at or below, one step each.")  # fmt: skip
     rows = []
-    for problem in found.problems():
-        for method in found.methods(problem):
-            curve = found.curves(problem, method, "d_efficiency")
+    for problem in records.problems():
+        for method in records.methods(problem):
+            curve = records.curves(problem, method, "d_efficiency")
             if curve is None or len(curve[0]) < 2:
                 continue
             ends = mean(list(curve[1][:, -1]))
-            areas, shape = (mean(_areas(found, problem, method, rel)) for rel in (False, True))
-            slope = found.curves(problem, method, "slope_efficiency")
+            areas, shape = (mean(_areas(records, problem, method, rel)) for rel in (False, True))
+            slope = records.curves(problem, method, "slope_efficiency")
             assert slope is not None
-            d = _dimension(found, problem)
+            d = _dimension(records, problem)
             rows.append([
                 paper.SETS.get(problem, problem), method, spread(*ends, 2),
                 number((d + 1) / 2 * np.log(ends[0]), 2), spread(*areas, 2), number(shape[0], 2),
@@ -61,31 +61,31 @@ def convergence(found: Found) -> Page:
             ])  # fmt: skip
     page.table(["data set", "method", "D-efficiency", "CIG, nats", "AUCC", "AUCC ÷ end",
                 "slopes' D-efficiency"], rows)  # fmt: skip
-    page.say(_verdict(found))
+    page.say(_verdict(records))
     return page
 
 
-def _areas(found: Found, problem: str, method: str, relative: bool) -> list[float]:
+def _areas(records: Records, problem: str, method: str, relative: bool) -> list[float]:
     """The AUCC of each prediction: that of each run over the rows it asked, mean over runs."""
     found_areas = []
-    for runs in found.recorded(problem, method, "d_efficiency"):
+    for runs in records.recorded(problem, method, "d_efficiency"):
         curves = [(r["d_efficiency"], lengths(int(r["rows"]))) for r in runs]
         each = [area(c, at[: len(c)], relative=relative) for c, at in curves]
         found_areas.append(float(np.mean(each)))
     return found_areas
 
 
-def _dimension(found: Found, problem: str) -> float:
-    return float(np.mean([r["d"] for r in found.records if r["problem"] == problem and "d" in r]))
+def _dimension(records: Records, problem: str) -> float:
+    return float(np.mean([r["d"] for r in records.each if r["problem"] == problem and "d" in r]))
 
 
-def _verdict(found: Found) -> str:
+def _verdict(records: Records) -> str:
     ratios = []
-    for problem in found.problems():
+    for problem in records.problems():
         ends = {
             m: curve[1][:, -1].mean()
             for m in ("EAGLE (paper)", "BayesLIME", "LIME")
-            if (curve := found.curves(problem, m, "d_efficiency")) is not None
+            if (curve := records.curves(problem, m, "d_efficiency")) is not None
         }
         if len(ends) == 3:
             ratios.append([ends["EAGLE (paper)"] / ends[m] for m in ("BayesLIME", "LIME")])
@@ -105,13 +105,13 @@ def _grid(count: int) -> tuple[int, int]:
     return -(-count // columns), columns
 
 
-def _panels(found: Found, name: str, label: str) -> Figure:
-    problems = [p for p in found.problems() if found.curves(p, found.methods(p)[0], name)]
+def _panels(records: Records, name: str, label: str) -> Figure:
+    problems = [p for p in records.problems() if records.curves(p, records.methods(p)[0], name)]
     rows, columns = _grid(len(problems))
     made, axes = figure(rows, columns, 3.2 * columns + 1.5, 2.7 * rows)
     for ax, problem in zip(axes, problems, strict=False):
-        for k, method in enumerate(found.experiment.methods):
-            curve = found.curves(problem, method, name)
+        for k, method in enumerate(records.experiment.methods):
+            curve = records.curves(problem, method, name)
             if curve is not None:
                 _band(ax, *curve, k, method)
         ax.set_title(paper.SETS.get(problem, problem), fontsize="medium")
@@ -121,7 +121,7 @@ def _panels(found: Found, name: str, label: str) -> Figure:
         ax.set_axis_off()
     if name == "d_efficiency":
         for ax, problem in zip(axes, problems, strict=False):
-            _nats(ax, _dimension(found, problem))
+            _nats(ax, _dimension(records, problem))
     shared_legend(made, axes[0])
     return made
 
@@ -146,13 +146,13 @@ def _band(ax: Any, at: list[int], heights: Array, k: int, label: str) -> None:
         ax.fill_between(at, middle - error, middle + error, color=colour, alpha=0.15, linewidth=0)
 
 
-def _ecdf(found: Found) -> Figure:
-    problems = found.problems()
+def _ecdf(records: Records) -> Figure:
+    problems = records.problems()
     rows, columns = _grid(len(problems))
     made, axes = figure(rows, columns, 3.2 * columns + 1.5, 2.5 * rows)
     for ax, problem in zip(axes, problems, strict=False):
-        for k, method in enumerate(found.experiment.methods):
-            curve = found.curves(problem, method, "d_efficiency")
+        for k, method in enumerate(records.experiment.methods):
+            curve = records.curves(problem, method, "d_efficiency")
             if curve is not None:
                 ax.ecdf(curve[1][:, -1], color=COLOURS[k % len(COLOURS)],
                         linestyle=STYLES[k % len(STYLES)], label=method)  # fmt: skip
@@ -165,15 +165,15 @@ def _ecdf(found: Found) -> Figure:
     return made
 
 
-def ablation(found: Found) -> Page:
+def ablation(records: Records) -> Page:
     """A page of figure 3: one option swept, D-efficiency in both readings, and CCM."""
-    page = Page(found.experiment.name, found.experiment.title)
-    (option, values), *_ = found.experiment.sweep.items()
-    method = found.experiment.methods[0]
+    page = Page(records.experiment.name, records.experiment.title)
+    (option, values), *_ = records.experiment.sweep.items()
+    method = records.experiment.methods[0]
     made, axes = figure(1, 3, 10.5, 3.1)
     rows = []
-    for k, problem in enumerate(found.problems()):
-        lines = np.array([_at(found, problem, method, option, v) for v in values])
+    for k, problem in enumerate(records.problems()):
+        lines = np.array([_at(records, problem, method, option, v) for v in values])
         if not len(lines):
             continue
         for ax, column in zip(axes, lines.T, strict=False):
@@ -192,15 +192,15 @@ def ablation(found: Found) -> Page:
         ax.set_yscale("log")
     shared_legend(made, axes[0])
     page.say(
-        f"{method} with {NAMES[option]} varied, {found.budget} rows (none is asked twice, so some "
-        f"runs ask fewer), {found.experiment.runs} runs a prediction. D-efficiency is that of all "
-        "rows of each run. It needs a V₀: with V₀ = I/λ, the prior itself, which the paper's "
-        "table 2 fits, and with V₀ = I whatever λ is, which its figure 3 must have used, since "
-        "only then does it grow with λ."
+        f"{method} with {NAMES[option]} varied, {records.budget} rows (none is asked twice, so "
+        f"some runs ask fewer), {records.experiment.runs} runs a prediction. D-efficiency is that "
+        "of all rows of each run. It needs a V₀: with V₀ = I/λ, the prior itself, which the "
+        "paper's table 2 fits, and with V₀ = I whatever λ is, which its figure 3 must have used, "
+        "since only then does it grow with λ."
     )
-    page.draw(found.experiment.name, made, found.experiment.title)
+    page.draw(records.experiment.name, made, records.experiment.title)
     page.table(["data set", NAMES[option], *labels], rows)
-    page.say(_swept(found, method, option))
+    page.say(_swept(records, method, option))
     return page
 
 
@@ -211,26 +211,26 @@ NAMES = {
 }
 
 
-def _at(found: Found, problem: str, method: str, option: str, value: Any) -> list[float]:
-    curve = found.curves(problem, method, "d_efficiency", **{option: value})
+def _at(records: Records, problem: str, method: str, option: str, value: Any) -> list[float]:
+    curve = records.curves(problem, method, "d_efficiency", **{option: value})
     ccm = []
-    for i in found.instances(problem):
-        scores = found.scores(problem, method, i, **{option: value})
+    for i in records.instances(problem):
+        scores = records.scores(problem, method, i, **{option: value})
         if scores is not None and len(scores) > 1:
             ccm.append(consistency(scores))
     if curve is None:
         return [float("nan")] * 3
     end = float(curve[1][:, -1].mean())
-    d = float(np.mean([r["d"] for i in found.instances(problem)
-                       for r in found.runs(problem, method, i, **{option: value})]))  # fmt: skip
+    d = float(np.mean([r["d"] for i in records.instances(problem)
+                       for r in records.runs(problem, method, i, **{option: value})]))  # fmt: skip
     precision = d * (value if option == "precision" else 1)
     return [end, end * precision, mean(ccm)[0]]
 
 
-def _swept(found: Found, method: str, option: str) -> str:
-    values = found.experiment.sweep[option]
-    table = {p: np.array([_at(found, p, method, option, v) for v in values])
-             for p in found.problems()}  # fmt: skip
+def _swept(records: Records, method: str, option: str) -> str:
+    values = records.experiment.sweep[option]
+    table = {p: np.array([_at(records, p, method, option, v) for v in values])
+             for p in records.problems()}  # fmt: skip
     said = []
     for column, label in ((0, "with V₀ = I/λ D-efficiency"), (1, "with V₀ = I it")):
         ways = {bool(np.all(np.diff(t[:, column]) > 0)) - bool(np.all(np.diff(t[:, column]) < 0))
@@ -247,20 +247,22 @@ def _swept(found: Found, method: str, option: str) -> str:
     )
 
 
-def bounds(found: Found) -> Page:
+def bounds(records: Records) -> Page:
     """Lemma 1 and theorem 2, over what was measured where the model is a line."""
-    page = Page("bounds", found.experiment.title)
-    problem = found.problems()[0]
-    D = int(_dimension(found, problem)) + 1
+    page = Page("bounds", records.experiment.title)
+    problem = records.problems()[0]
+    D = int(_dimension(records, problem)) + 1
     made, axes = figure(1, 2, 11, 3.6)
-    at = np.array(budgets(found.budget))
+    at = np.array(budgets(records.budget))
     rows: list[list[str]] = []
     view: dict[str, Any] = {"view": "continuous"}
-    for k, method in enumerate(found.methods(problem)):
-        curves = [found.curves(problem, method, name, **view)
+    for k, method in enumerate(records.methods(problem)):
+        curves = [records.curves(problem, method, name, **view)
                   for name in ("gathered", "error", "allowed")]  # fmt: skip
         (n, gathered), (_, error), (_, allowed) = (c for c in curves if c is not None)
-        runs = [r for i in found.instances(problem) for r in found.runs(problem, method, i, **view)]
+        runs = [
+            r for i in records.instances(problem) for r in records.runs(problem, method, i, **view)
+        ]
         largest = max(r["largest"] for r in runs)
         cap = [information_bound_general(D, int(t), largest, D - 1.0) for t in n]
         _band(axes[0], n, gathered, k, method)

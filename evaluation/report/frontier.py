@@ -13,7 +13,7 @@ from eagle.metrics.truth import agreement, relative_error
 from evaluation.measure import PRIORS
 from evaluation.report import paper
 from evaluation.report.page import Page, number, spread
-from evaluation.report.records import BALANCED, PRINTED, Found, mean
+from evaluation.report.records import BALANCED, PRINTED, Records, mean
 from evaluation.report.stability import TOP, covered
 from evaluation.report.style import COLOURS, figure
 
@@ -38,12 +38,12 @@ class Spot:
 
 
 @cache
-def spots(found: Found, problem: str, rows: int) -> tuple[Spot, ...]:
+def spots(records: Records, problem: str, rows: int) -> tuple[Spot, ...]:
     """All priors, from the weakest, each fitted to the same answers."""
     table: dict[float, list[tuple[float, float, float, float]]] = {}
-    for i in found.instances(problem):
-        runs = found.runs(problem, BALANCED, i, rows)
-        limit = found.limit(problem, BALANCED, i)
+    for i in records.instances(problem):
+        runs = records.runs(problem, BALANCED, i, rows)
+        limit = records.limit(problem, BALANCED, i)
         if len(runs) < 2 or limit is None:
             continue
         names = ("prior_scores", "prior_low", "prior_high")
@@ -61,9 +61,9 @@ def spots(found: Found, problem: str, rows: int) -> tuple[Spot, ...]:
     return tuple(out)
 
 
-def frontier(found: Found) -> Page:
+def frontier(records: Records) -> Page:
     """The page."""
-    page = Page("frontier", found.experiment.title)
+    page = Page("frontier", records.experiment.title)
     page.say(
         "Could the default be as stable as the paper says EAGLE is? The same answers to balanced "
         f"rows are fitted with priors of other strength (λ; the default has {OURS:g}), and more "
@@ -72,32 +72,32 @@ def frontier(found: Found) -> Page:
         "LIME's; *error* the relative distance from it, *covers* how often 90% intervals hold it. "
         "A prior is bias: it makes runs alike whatever the answers."
     )
-    page.draw("frontier", drawn(found),
+    page.draw("frontier", drawn(records),
               "Stability against agreement as λ grows (dots from light to dark); squares: the "
               "default. Dashed: the stability that the paper has for EAGLE.")  # fmt: skip
     lines, said = [], []
-    for problem in found.problems():
+    for problem in records.problems():
         name, bar = paper.SETS.get(problem, problem), paper.stability(PRINTED, problem)
-        for rows in found.experiment.budgets:
-            for s in spots(found, problem, rows):
+        for rows in records.experiment.budgets:
+            for s in spots(records, problem, rows):
                 lines.append([
                     name, number(bar), str(rows), f"{s.prior:g}", spread(*s.stable),
                     spread(*s.right), number(s.error, 2), number(s.covered, 2),
                 ])  # fmt: skip
-        said.append(_said(found, problem, name, bar))
+        said.append(_said(records, problem, name, bar))
     page.table(["data set", "paper's EAGLE", "rows", "λ", "stability", "right", "error", "covers"],
                lines)  # fmt: skip
-    page.say("Verdict: " + " ".join((*filter(None, said), _best(found), WHY)))
+    page.say("Verdict: " + " ".join((*filter(None, said), _best(records), WHY)))
     return page
 
 
-def _best(found: Found) -> str:
+def _best(records: Records) -> str:
     """Which prior agrees most, data set by data set."""
-    few = min(found.experiment.budgets)
+    few = min(records.experiment.budgets)
     best = {
         paper.SETS.get(p, p): max(known, key=lambda s: s.right[0]).prior
-        for p in found.problems()
-        if (known := spots(found, p, few))
+        for p in records.problems()
+        if (known := spots(records, p, few))
     }
     said = f"At {few} rows agreement is highest at " + ", ".join(
         f"λ = {prior:g} on {name}" for name, prior in best.items()
@@ -112,11 +112,11 @@ WHY = (
 )
 
 
-def _said(found: Found, problem: str, name: str, bar: float | None) -> str:
+def _said(records: Records, problem: str, name: str, bar: float | None) -> str:
     if bar is None:
         return ""
-    few = min(found.experiment.budgets)
-    by = {s.prior: s for s in spots(found, problem, few)}
+    few = min(records.experiment.budgets)
+    by = {s.prior: s for s in spots(records, problem, few)}
     own = by.get(OURS)
     if own is None:
         return ""
@@ -136,18 +136,18 @@ def _said(found: Found, problem: str, name: str, bar: float | None) -> str:
         )
     else:
         text += "; no λ is above"
-    more = [s for rows in sorted(found.experiment.budgets) for s in spots(found, problem, rows)
+    more = [s for rows in sorted(records.experiment.budgets) for s in spots(records, problem, rows)
             if rows > few and s.prior == OURS and s.stable[0] > bar]  # fmt: skip
     return text + (f"; {more[0].rows:,} rows are." if more else "; more rows are not, either.")
 
 
-def drawn(found: Found) -> Figure:
+def drawn(records: Records) -> Figure:
     """A panel for each data set."""
-    problems = found.problems()
+    problems = records.problems()
     made, axes = figure(1, len(problems), 2.9 * len(problems), 3.2)
     for ax, problem in zip(axes, problems, strict=True):
-        for k, rows in enumerate(sorted(found.experiment.budgets)):
-            path = spots(found, problem, rows)
+        for k, rows in enumerate(sorted(records.experiment.budgets)):
+            path = spots(records, problem, rows)
             x, y = ([getattr(s, name)[0] for s in path] for name in ("stable", "right"))
             ax.plot(x, y, color=COLOURS[k], linewidth=1, zorder=2, label=f"{rows:,} rows")
             for s, a, b in zip(path, x, y, strict=True):
@@ -157,7 +157,7 @@ def drawn(found: Found) -> Figure:
         bar = paper.stability(PRINTED, problem)
         if bar is not None:
             ax.axvline(bar, color="0.4", linestyle="--", linewidth=1)
-        d = [r["d"] for r in found.records if r["problem"] == problem]
+        d = [r["d"] for r in records.each if r["problem"] == problem]
         luck = float(np.mean([chance(int(k), TOP) for k in d]))
         ax.set_title(f"{paper.SETS.get(problem, problem)} (chance {luck:.2f})", fontsize="medium")
         ax.set_xlabel("stability", fontsize="small")

@@ -9,7 +9,7 @@ import numpy as np
 from eagle.ties import ranked
 from evaluation.report import paper
 from evaluation.report.page import Page, number
-from evaluation.report.records import Found
+from evaluation.report.records import Records
 from evaluation.report.style import COLOURS, figure
 from evaluation.trial import Record
 
@@ -20,18 +20,18 @@ MOST = 10
 """So many features are drawn."""
 
 
-def samples(found: Found) -> Page:
+def samples(records: Records) -> Page:
     """The page of figure 1."""
-    page = Page("figure1", found.experiment.title)
+    page = Page("figure1", records.experiment.title)
     page.say(
         "One prediction of a random forest on two moons, and the rows that each method asks about "
         "it, coloured by the forest's answer: the probability of the class that it predicts at the "
         "star. DLIME asks rows of the data themselves, from the binned view."
     )
-    page.draw("figure1", _scatter(found), "Where each method asks.")
+    page.draw("figure1", _scatter(records), "Where each method asks.")
     rows = []
-    for method in found.methods("moons"):
-        record = _record(found, method)
+    for method in records.methods("moons"):
+        record = _record(records, method)
         if record is None:
             continue
         at = np.reshape(record["inputs"], (-1, 2))
@@ -50,19 +50,19 @@ def samples(found: Found) -> Page:
     return page
 
 
-def _record(found: Found, method: str) -> Record | None:
-    runs = found.runs("moons", method, 0, view="continuous")
+def _record(records: Records, method: str) -> Record | None:
+    runs = records.runs("moons", method, 0, view="continuous")
     return runs[0] if runs else None
 
 
-def _scatter(found: Found) -> Figure:
-    methods = [m for m in found.methods("moons") if _record(found, m) is not None]
+def _scatter(records: Records) -> Figure:
+    methods = [m for m in records.methods("moons") if _record(records, m) is not None]
     columns = min(5, len(methods))
     rows = -(-len(methods) // columns)
     made, axes = figure(rows, columns, 2.5 * columns + 0.8, 2.5 * rows)
     drawn, corners = None, []
     for ax, method in zip(axes, methods, strict=False):
-        record = _record(found, method)
+        record = _record(records, method)
         assert record is not None
         at = np.reshape(np.array(record["inputs"]), (-1, 2))
         corners += [at.min(axis=0), at.max(axis=0)]
@@ -82,25 +82,25 @@ def _scatter(found: Found) -> Figure:
     return made
 
 
-def attributions(found: Found) -> Page:
+def attributions(records: Records) -> Page:
     """Scores with 90% intervals of the Bayesian methods, a prediction of each problem."""
-    page = Page(found.experiment.name, found.experiment.title)
+    page = Page(records.experiment.name, records.experiment.title)
     page.say(
-        f"Scores with their 90% intervals, {found.budget} rows, one run. Intervals speak of the "
+        f"Scores with their 90% intervals, {records.budget} rows, one run. Intervals speak of the "
         "sampling alone, and of a model that is a line nearby; whether they cover is in "
         "[table 1](table1.md)."
     )
     widths = []
-    for problem in found.problems():
-        for instance in found.instances(problem):
-            name = f"{found.experiment.name}-{problem}-{instance}"
+    for problem in records.problems():
+        for instance in records.instances(problem):
+            name = f"{records.experiment.name}-{problem}-{instance}"
             about = f"{paper.SETS.get(problem, problem)}, prediction {instance + 1}"
-            page.draw(name, _bars(found, problem, instance), about)
-            widths += _widths(found, problem, instance)
+            page.draw(name, _bars(records, problem, instance), about)
+            widths += _widths(records, problem, instance)
     page.table(["prediction", "method", "mean width of the 90% intervals", "in units of the "
                 "largest score"], widths)  # fmt: skip
     means = {m: float(np.mean([float(row[3]) for row in widths if row[1] == m]))
-             for m in found.experiment.methods if any(row[1] == m for row in widths)}  # fmt: skip
+             for m in records.experiment.methods if any(row[1] == m for row in widths)}  # fmt: skip
     narrow = min(means, key=lambda m: means[m])
     page.say(
         f"Verdict: beside their scores the intervals of {narrow} are the narrowest "
@@ -110,10 +110,12 @@ def attributions(found: Found) -> Page:
     return page
 
 
-def _widths(found: Found, problem: str, instance: int) -> list[list[str]]:
+def _widths(records: Records, problem: str, instance: int) -> list[list[str]]:
     rows = []
-    for method in found.methods(problem):
-        intervals, scores = (f(problem, method, instance) for f in (found.intervals, found.scores))
+    for method in records.methods(problem):
+        intervals, scores = (
+            f(problem, method, instance) for f in (records.intervals, records.scores)
+        )
         if intervals is not None and scores is not None:
             wide = float(np.mean(intervals[0, :, 1] - intervals[0, :, 0]))
             rows.append([f"{paper.SETS.get(problem, problem)}, {instance + 1}", method,
@@ -121,10 +123,10 @@ def _widths(found: Found, problem: str, instance: int) -> list[list[str]]:
     return rows
 
 
-def _bars(found: Found, problem: str, instance: int) -> Figure:
+def _bars(records: Records, problem: str, instance: int) -> Figure:
     """A panel for each method, the features of the first in the order of its sizes."""
-    methods = found.methods(problem)
-    runs = {m: found.runs(problem, m, instance)[0] for m in methods}
+    methods = records.methods(problem)
+    runs = {m: records.runs(problem, m, instance)[0] for m in methods}
     total = sum(np.abs(np.array(r["scores"])) / np.abs(r["scores"]).max() for r in runs.values())
     order = ranked(np.asarray(total))[:MOST]
     names = np.array(next(iter(runs.values()))["names"])[order]

@@ -6,11 +6,11 @@ import numpy as np
 
 from evaluation.report.crossover import RIVAL
 from evaluation.report.page import Page, number
-from evaluation.report.records import PRINTED, Found
+from evaluation.report.records import PRINTED, Records
 from evaluation.report.stability import row
 
 
-def readings(pages: dict[str, Found]) -> Page:
+def readings(pages: dict[str, Records]) -> Page:
     """The table of readings; figures come from the records of the other pages."""
     page = Page("readings", "Readings: where the paper is open, and what the runs say")
     page.say(
@@ -23,7 +23,7 @@ def readings(pages: dict[str, Found]) -> Page:
     return page
 
 
-def _lines(pages: dict[str, Found]) -> list[tuple[str, str, str, str]]:
+def _lines(pages: dict[str, Records]) -> list[tuple[str, str, str, str]]:
     one, two, prior = (pages.get(n) for n in ("table1", "figure2", "figure3-prior"))
     shrunk = _both(one, "to_lime")
     stable = _both(one, "stability")
@@ -64,38 +64,37 @@ def _lines(pages: dict[str, Found]) -> list[tuple[str, str, str, str]]:
     ]  # fmt: skip
 
 
-def _mean(found: Found | None, method: str, name: str) -> float:
-    if found is None:
+def _mean(records: Records | None, method: str, name: str) -> float:
+    if records is None:
         return float("nan")
     values = []
-    for problem in found.problems():
-        if method in found.methods(problem):
-            value = getattr(row(found, problem, method), name)[0]
+    for problem in records.problems():
+        if method in records.methods(problem):
+            value = getattr(row(records, problem, method), name)[0]
             values.append(value)
     there = [v for v in values if np.isfinite(v)]
     return float(np.mean(there)) if there else float("nan")
 
 
-def _both(found: Found | None, name: str) -> str:
-    return (
-        f"{number(_mean(found, 'EAGLE', name))} (paper mode {number(_mean(found, PRINTED, name))})"
-    )
+def _both(records: Records | None, name: str) -> str:
+    ours, printed = (number(_mean(records, method, name)) for method in ("EAGLE", PRINTED))
+    return f"{ours} (paper mode {printed})"
 
 
-def _calls(found: Found | None) -> str:
-    if found is None:
+def _calls(records: Records | None) -> str:
+    if records is None:
         return "–"
-    calls = [np.mean([r["calls"] for r in found.records if r["method"] == m and r["options"] == "{}"
-                      and r["budget"] == found.budget]) for m in (PRINTED, RIVAL)]  # fmt: skip
+    calls = [np.mean([r["calls"] for r in records.each if r["method"] == m and r["options"] == "{}"
+                      and r["budget"] == records.budget]) for m in (PRINTED, RIVAL)]  # fmt: skip
     return f"{calls[0]:.0f} call an explanation; {RIVAL} {calls[1]:.0f}"
 
 
-def _efficiency(found: Found | None) -> str:
-    if found is None:
+def _efficiency(records: Records | None) -> str:
+    if records is None:
         return "–"
     ends = {}
     for method in ("EAGLE", PRINTED):
-        curves = [found.curves(p, method, "d_efficiency") for p in found.problems()]
+        curves = [records.curves(p, method, "d_efficiency") for p in records.problems()]
         ends[method] = [float(c[1][:, -1].mean()) for c in curves if c is not None]
     if not ends["EAGLE"]:
         return "–"
@@ -103,12 +102,12 @@ def _efficiency(found: Found | None) -> str:
     return f"D-efficiency of `EAGLE` is {ratio:.2f} of paper mode's, prior included"
 
 
-def _prior(found: Found | None) -> str:
-    return "–" if found is None else "[falls with λ, unless V₀ = I is kept](figure3-prior.md)"
+def _prior(records: Records | None) -> str:
+    return "–" if records is None else "[falls with λ, unless V₀ = I is kept](figure3-prior.md)"
 
 
-def _certain(found: Found | None) -> str:
+def _certain(records: Records | None) -> str:
     return (
-        f"stability {number(_mean(found, 'DLIME', 'stability'))}, agreement with LIME's limit "
-        + (number(_mean(found, "DLIME", "to_lime")))
+        f"stability {number(_mean(records, 'DLIME', 'stability'))}, agreement with LIME's limit "
+        + (number(_mean(records, "DLIME", "to_lime")))
     )

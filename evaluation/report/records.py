@@ -23,16 +23,16 @@ BALANCED: Final = "EAGLE (balanced)"
 
 @final
 @dataclass(frozen=True, eq=False)
-class Found:
+class Records:
     """Records of an experiment. A problem, a method and an instance have several runs."""
 
     experiment: Experiment
-    records: Sequence[Record]
+    each: Sequence[Record]
 
     @cached_property
     def _places(self) -> dict[tuple[Any, ...], list[Record]]:
         places: dict[tuple[Any, ...], list[Record]] = {}
-        for r in self.records:
+        for r in self.each:
             key = r["problem"], r["method"], r["options"], r["budget"], r["instance"]
             places.setdefault(key, []).append(r)
         for several in places.values():
@@ -46,15 +46,15 @@ class Found:
 
     def problems(self) -> list[str]:
         """Those with any record."""
-        there = {r["problem"] for r in self.records}
+        there = {r["problem"] for r in self.each}
         return [p for p in self.experiment.problems if p in there]
 
     def methods(self, problem: str) -> list[str]:
-        there = {r["method"] for r in self.records if r["problem"] == problem}
+        there = {r["method"] for r in self.each if r["problem"] == problem}
         return [m for m in self.experiment.methods if m in there]
 
     def instances(self, problem: str) -> list[int]:
-        return sorted({int(r["instance"]) for r in self.records if r["problem"] == problem})
+        return sorted({int(r["instance"]) for r in self.each if r["problem"] == problem})
 
     def runs(
         self, problem: str, method: str, instance: int, budget: int | None = None, **options: Any

@@ -15,7 +15,7 @@ from eagle.ties import ranked
 from eagle.types import Array
 from evaluation.report import paper
 from evaluation.report.page import Page, bold, listed, number, spread
-from evaluation.report.records import Found, mean
+from evaluation.report.records import Records, mean
 from evaluation.report.style import COLOURS, MARKERS, figure, shared_legend
 
 if TYPE_CHECKING:
@@ -46,14 +46,14 @@ class Row:
 
 
 @cache
-def row(found: Found, problem: str, method: str) -> Row:
+def row(records: Records, problem: str, method: str) -> Row:
     """All figures of a method on a data set."""
     columns: dict[str, list[float]] = {}
-    for instance in found.instances(problem):
-        scores = found.scores(problem, method, instance)
+    for instance in records.instances(problem):
+        scores = records.scores(problem, method, instance)
         if scores is None or len(scores) < 2:
             continue
-        for name, value in _figures(found, problem, method, instance, scores).items():
+        for name, value in _figures(records, problem, method, instance, scores).items():
             columns.setdefault(name, []).append(value)
     means = {name: mean(values) for name, values in columns.items()}
     if not means:
@@ -64,11 +64,11 @@ def row(found: Found, problem: str, method: str) -> Row:
 
 
 def _figures(
-    found: Found, problem: str, method: str, instance: int, scores: Array
+    records: Records, problem: str, method: str, instance: int, scores: Array
 ) -> dict[str, float]:
-    lime, own = found.converged(problem, instance), found.limit(problem, method, instance)
-    intervals = found.intervals(problem, method, instance)
-    runs = found.runs(problem, method, instance)
+    lime, own = records.converged(problem, instance), records.limit(problem, method, instance)
+    intervals = records.intervals(problem, method, instance)
+    runs = records.runs(problem, method, instance)
     several, largest = len(scores) > 1, None if own is None else float(np.abs(own).max())
     held = [r.get("r2_held_out", NAN) for r in runs]
     if intervals is not None and not np.isfinite(intervals).all():
@@ -104,25 +104,25 @@ def covered(intervals: Array | None, reference: Array | None, top: int | None = 
     return float(coverage(intervals, reference)[order].mean()) if len(order) else NAN
 
 
-def stability(found: Found) -> Page:
+def stability(records: Records) -> Page:
     """The page of table 1."""
-    page = Page("table1", found.experiment.title)
+    page = Page("table1", records.experiment.title)
     page.say(
-        f"Each method explains the same predictions {found.experiment.runs} times with seeds and "
-        f"plans of its own, from {found.budget} rows ({_slower(found)}). *Stability* is the mean "
-        f"Jaccard similarity of the {TOP} strongest features between runs, *chance* what {TOP} "
-        "random features would have. *LIME's* is the same similarity with what LIME converges to "
-        f"({found.experiment.references:,} independent rows, free intercept), *own* with what the "
-        "method itself converges to, *error* the relative distance from its own limit. *Covers* is "
-        "how often its 90% intervals hold its own limit, and LIME's; *width* is theirs, in units "
-        "of the largest score. *CCM* is (1 − sign entropy) × rank similarity over different runs. "
-        "± is a standard error over predictions; a dash is what does not exist."
+        f"Each method explains the same predictions {records.experiment.runs} times with seeds and "
+        f"plans of its own, from {records.budget} rows ({_slower(records)}). *Stability* is the "
+        f"mean Jaccard similarity of the {TOP} strongest features between runs, *chance* what "
+        f"{TOP} random features would have. *LIME's* is the same similarity with what LIME "
+        f"converges to ({records.experiment.references:,} independent rows, free intercept), *own* "
+        "with what the method itself converges to, *error* the relative distance from its own "
+        "limit. *Covers* is how often its 90% intervals hold its own limit, and LIME's; *width* is "
+        "theirs, in units of the largest score. *CCM* is (1 − sign entropy) × rank similarity over "
+        "different runs. ± is a standard error over predictions; a dash is what does not exist."
     )
-    for problem in found.problems():
-        _section(page, found, problem)
-    _summary(page, found)
+    for problem in records.problems():
+        _section(page, records, problem)
+    _summary(page, records)
     page.draw(
-        "truth", cloud(found),
+        "truth", cloud(records),
         "Stable is not right: stability against agreement with LIME's limit, above chance, one "
         "dot for each method and data set. Right of the line, stability promises more than "
         "agreement keeps.",
@@ -130,24 +130,24 @@ def stability(found: Found) -> Page:
     return page
 
 
-def _slower(found: Found) -> str:
-    slow = found.experiment.slower
-    few = {m: n for m, n in found.experiment.fewer.items() if m in found.experiment.methods}
+def _slower(records: Records) -> str:
+    slow = records.experiment.slower
+    few = {m: n for m, n in records.experiment.fewer.items() if m in records.experiment.methods}
     said = [f"{m} from {n}" for m, n in slow.items()]
     said += [f"{m} on the first {n} predictions" for m, n in few.items()]
     return listed(said) if said else "all of them"
 
 
-def _section(page: Page, found: Found, problem: str) -> None:
-    rows = [row(found, problem, m) for m in found.methods(problem)]
+def _section(page: Page, records: Records, problem: str) -> None:
+    rows = [row(records, problem, m) for m in records.methods(problem)]
     rows = [r for r in rows if np.isfinite(r.stability[0])]
     if not rows:
         return
-    d = [r["d"] for r in found.records if r["problem"] == problem and "d" in r]
+    d = [r["d"] for r in records.each if r["problem"] == problem and "d" in r]
     size = f"d = {min(d)}" if min(d) == max(d) else f"d from {min(d)} to {max(d)}"
     luck = float(np.mean([chance(k, TOP) for k in d]))
     name = paper.SETS.get(problem, problem)
-    predictions = len(found.instances(problem))
+    predictions = len(records.instances(problem))
     page.say(f"## {name}\n\n{size}, {predictions} predictions, chance {luck:.3f}.")
     best, right = (
         max(r.stability[0] for r in rows),
@@ -169,7 +169,7 @@ def _section(page: Page, found: Found, problem: str) -> None:
         ("rows", "rows", [f"{r.rows:.0f}" for r in rows]),
         ("calls", "calls", [f"{r.calls:.0f}" for r in rows]),
     ]  # fmt: skip
-    page.columns(columns, found.experiment.metrics)
+    page.columns(columns, records.experiment.metrics)
     page.say(verdict(rows, problem, name))
 
 
@@ -222,12 +222,12 @@ def _zero(value: float) -> float:
     return value if np.isfinite(value) else 0.0
 
 
-def _summary(page: Page, found: Found) -> None:
+def _summary(page: Page, records: Records) -> None:
     """Means over all data sets that a method was run on."""
-    names = list(dict.fromkeys(m for p in found.problems() for m in found.methods(p)))
+    names = list(dict.fromkeys(m for p in records.problems() for m in records.methods(p)))
     lines = []
     for method in names:
-        rows = [row(found, p, method) for p in found.problems() if method in found.methods(p)]
+        rows = [row(records, p, method) for p in records.problems() if method in records.methods(p)]
         rows = [r for r in rows if hasattr(r, "stability") and np.isfinite(r.stability[0])]
         if rows:
             cells = [mean([getattr(r, name)[0] for r in rows])[0] for name in _COLUMNS]
@@ -240,19 +240,19 @@ def _summary(page: Page, found: Found) -> None:
 _COLUMNS = ("stability", "to_lime", "to_own", "error", "covered", "covered_lime")
 
 
-def cloud(found: Found) -> Figure:
+def cloud(records: Records) -> Figure:
     """Stability against agreement, both with what chance gives taken off."""
     made, axes = figure(1, 1, 7.2, 5.2)
     ax = axes[0]
     ax.plot([0, 1], [0, 1], color="0.6", linewidth=1, zorder=1)
-    names = list(dict.fromkeys(m for p in found.problems() for m in found.methods(p)))
+    names = list(dict.fromkeys(m for p in records.problems() for m in records.methods(p)))
     for k, method in enumerate(names):
         xs, ys = [], []
-        for p in found.problems():
-            r = row(found, p, method) if method in found.methods(p) else None
+        for p in records.problems():
+            r = row(records, p, method) if method in records.methods(p) else None
             if r is None or not np.isfinite([r.stability[0], r.to_lime[0]]).all():
                 continue
-            luck = float(np.mean([chance(int(s["d"]), TOP) for s in found.records
+            luck = float(np.mean([chance(int(s["d"]), TOP) for s in records.each
                                   if s["problem"] == p and "d" in s]))  # fmt: skip
             if luck < 1:
                 xs.append((r.stability[0] - luck) / (1 - luck))

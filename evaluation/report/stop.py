@@ -12,7 +12,7 @@ from eagle.metrics.truth import agreement
 from evaluation.measure import ROWS
 from evaluation.report import paper
 from evaluation.report.page import Page, number, spread
-from evaluation.report.records import BALANCED, Found, mean
+from evaluation.report.records import BALANCED, Records, mean
 from evaluation.report.stability import TOP
 
 FIXED = 500
@@ -31,16 +31,16 @@ class Outcome:
     right_where_ended: float
 
 
-def outcome(found: Found, problem: str, rule: str) -> Outcome | None:
+def outcome(records: Records, problem: str, rule: str) -> Outcome | None:
     """What a rule asked and gave; a fixed number of rows is a rule, too."""
     rows, right, stable, ended, sure = [], [], [], [], []
-    for i in found.instances(problem):
-        runs = found.runs(problem, BALANCED, i, until=rule)
-        limit = found.limit(problem, BALANCED, i)
+    for i in records.instances(problem):
+        runs = records.runs(problem, BALANCED, i, until=rule)
+        limit = records.limit(problem, BALANCED, i)
         if not runs or limit is None:
             continue
         scores = np.array([r["scores"] for r in runs])
-        there = np.array([r["rows"] < found.budget for r in runs])
+        there = np.array([r["rows"] < records.budget for r in runs])
         rows.append(float(np.mean([r["rows"] for r in runs])))
         right.append(agreement(scores, limit, TOP))
         stable.append(jaccard(scores, TOP) if len(scores) > 1 else np.nan)
@@ -69,20 +69,20 @@ def rows_for(level: float, outcomes: list[Outcome]) -> float:
     return float(np.exp(low + share * (high - low)))
 
 
-def stopping(found: Found) -> Page:
+def stopping(records: Records) -> Page:
     """The page of all rules."""
-    page = Page("stop", found.experiment.title)
-    rules = [str(rule) for rule in found.experiment.sweep["until"]]
+    page = Page("stop", records.experiment.title)
+    rules = [str(rule) for rule in records.experiment.sweep["until"]]
     page.say(
         f"{BALANCED} asks growing parts of one plan until a rule is met, corrected for the number "
-        f"of looks, or {found.budget:,} rows are spent. `top 5` is `until=Top(5)`: the five "
+        f"of looks, or {records.budget:,} rows are spent. `top 5` is `until=Top(5)`: the five "
         "strongest features are so with probability 0.95. `width 0.1` is `until=Width(0.1)`: every "
         "95% interval is that narrow, in units of probability. `rows 500` asks 500 rows and no "
         f"more. *Right* is the overlap of the {TOP} strongest features with those of its own limit."
     )
     lines, saved = [], []
-    for problem in found.problems():
-        known = [o for rule in rules if (o := outcome(found, problem, rule)) is not None]
+    for problem in records.problems():
+        known = [o for rule in rules if (o := outcome(records, problem, rule)) is not None]
         fixed = [o for o in known if o.rule.startswith(ROWS)]
         widths = [o for o in known if o.rule.startswith("width")]
         for o in known:
@@ -105,13 +105,13 @@ def stopping(found: Found) -> Page:
         page.table(["data set", f"right at {FIXED} rows", "rows of Width for as much"],
                    [[paper.SETS.get(p, p), spread(*o.right), number(rows, 0)]
                     for p, o, rows in saved])  # fmt: skip
-    page.say(_verdict(found, rules, saved))
+    page.say(_verdict(records, rules, saved))
     return page
 
 
-def _verdict(found: Found, rules: list[str], saved: list[tuple[str, Outcome, float]]) -> str:
-    tops = [o for p in found.problems() for rule in rules if rule.startswith("top")
-            if (o := outcome(found, p, rule)) is not None]  # fmt: skip
+def _verdict(records: Records, rules: list[str], saved: list[tuple[str, Outcome, float]]) -> str:
+    tops = [o for p in records.problems() for rule in rules if rule.startswith("top")
+            if (o := outcome(records, p, rule)) is not None]  # fmt: skip
     sure = [o.right_where_ended for o in tops if np.isfinite(o.right_where_ended)]
     said = (
         f"where `top 5` ends, {np.mean(sure):.1%} of its features are right in the mean over data "

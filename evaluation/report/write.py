@@ -15,13 +15,13 @@ from evaluation.report.frontier import frontier
 from evaluation.report.page import Page
 from evaluation.report.pictures import attributions, samples
 from evaluation.report.readings import readings
-from evaluation.report.records import Found
+from evaluation.report.records import Records
 from evaluation.report.runtime import runtime, seconds
 from evaluation.report.stability import stability
 from evaluation.report.stop import stopping
 from evaluation.store import Store
 
-PAGES: Final[dict[str, Callable[[Found], Page]]] = {
+PAGES: Final[dict[str, Callable[[Records], Page]]] = {
     "table1": stability, "table2": crossover, "table2-seconds": seconds, "table3": runtime,
     "figure1": samples,
     "figure2": convergence, "figure3-prior": ablation, "figure3-pool": ablation,
@@ -36,24 +36,24 @@ def write(planned: dict[str, Experiment], store: Store, how: str, out: Path) -> 
 
     `how` are the options of the command that made the records.
     """
-    found: dict[str, Found] = {}
-    records = store.read()
+    every = store.read()
+    records: dict[str, Records] = {}
     for name, one in planned.items():
-        own = [record for record in records if one.owns(record)]
+        own = [record for record in every if one.owns(record)]
         if own:
-            found[name] = Found(one, own)
-    if not found:
+            records[name] = Records(one, own)
+    if not records:
         raise InputError(f"there are no records of {how} yet: run python -m evaluation run {how}")
     pages = []
-    for name, own_records in found.items():
-        page = PAGES[name](own_records)
+    for name, several in records.items():
+        page = PAGES[name](several)
         page.say(
             f"Made by `python -m evaluation run {name} {how}` and `python -m evaluation report "
-            f"{how}` from {len(own_records.records):,} records."
+            f"{how}` from {len(several.each):,} records."
         )
         pages.append(page)
-    if "table1" in found:
-        pages.append(readings(found))
+    if "table1" in records:
+        pages.append(readings(records))
     index = Page("README", "Results")
     index.say(
         "Every table and figure of the paper, made again, whoever wins. Each page names the "

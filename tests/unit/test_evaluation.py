@@ -25,7 +25,7 @@ from evaluation.measure import budgets, lengths, measure
 from evaluation.problems import PROBLEMS, Problem, boxes, cnn, data
 from evaluation.problems.formulas import offset_scale
 from evaluation.report.curves import convergence
-from evaluation.report.records import Found
+from evaluation.report.records import Records
 from evaluation.report.stop import Outcome, rows_for
 from evaluation.trial import Record, Trial
 
@@ -500,20 +500,20 @@ def test_curves_of_runs_of_different_lengths_are_not_cut() -> None:
                 "ranks": [2, 1] * (rows // 10 - 1) + [-1, 2]}  # fmt: skip
 
     made = Experiment("figure2", "", ("compas",), ("LIME",), 2, 2, budgets=(60,))
-    found = Found(made, [run(0, 0, 43), run(1, 0, 60), run(0, 1, 58), run(1, 1, 47)])
-    curves = found.curves("compas", "LIME", "d_efficiency")
+    records = Records(made, [run(0, 0, 43), run(1, 0, 60), run(0, 1, 58), run(1, 1, 47)])
+    curves = records.curves("compas", "LIME", "d_efficiency")
     assert curves is not None
     at, heights = curves
     assert at == [10, 20, 30, 40, 50, 60]
     assert np.allclose(heights[0], [1.5, 2.5, 3.5, 4.5, (4.3 + 6) / 2, (4.3 + 7) / 2])
     assert np.allclose(heights[:, -1], [(4.3 + 7) / 2, (5.8 + 5.7) / 2])
-    grown = found.grown("compas", "LIME", 0, "ranks")
+    grown = records.grown("compas", "LIME", 0, "ranks")
     assert grown is not None
     assert grown.shape == (6, 2, 2)
     assert grown[3:, 0].tolist() == [[-1, 2]] * 3  # what the short run said in the end
     # A straight line's mean height is half-way between its ends, whatever its length.
     areas = [(1 + 4.3) / 2, (2 + 7) / 2, (1 + 5.8) / 2, (2 + 5.7) / 2]
-    page = "\n".join(convergence(found).blocks)
+    page = "\n".join(convergence(records).blocks)
     (line,) = [row for row in page.splitlines() if row.startswith("| COMPAS")]
     ends = np.mean([4.3, 7.0, 5.8, 5.7])
     assert f"| {ends:.2f} ±" in line
