@@ -313,6 +313,19 @@ def test_what_is_not_there_is_said(tmp_path: Path, capsys: pytest.CaptureFixture
     assert "there is no experiment 'tabel1': there are attributions, bounds" in said
 
 
+def test_committed_records_are_those_of_the_trials_that_they_name() -> None:
+    """A key is a hash of what the trial is: were it to change, nothing would be taken for done."""
+    records = Store(FOLDER.parent / "records").read()
+    assert len(records) > 20_000
+    for r in records:
+        options = tuple((k, v) for k, v in json.loads(r["options"]).items())
+        trial = Trial(
+            r["problem"], r["instance"], r["method"], r["budget"], r["run"], options,
+            tuple(r["keep"].split()), r["alone"], r.get("chance", 0),
+        )  # fmt: skip
+        assert trial.key == r["key"]
+
+
 def test_every_experiment_has_a_page_and_every_profile() -> None:
     assert set(experiments(FOLDER)) == set(PAGES)
     for path in experiments(FOLDER).values():

@@ -18,8 +18,8 @@ import pytest
 import tiny
 from eagle import methods
 from eagle.types import InputError, MissingExtraError
-from evaluation import demos
-from evaluation.__main__ import main
+from evaluation import benches, demos
+from evaluation.__main__ import BENCHES, DEMOS, main
 from evaluation.experiment import Experiment
 from evaluation.measure import budgets, lengths, measure
 from evaluation.problems import PROBLEMS, Problem, boxes, cnn, data
@@ -472,6 +472,45 @@ def test_demos_of_real_things(tiny_data: Path) -> None:
     _, message = demos.DEMOS["spam"]()
     assert message.target == "spam"
     assert message.prediction > 0.5
+
+
+def test_the_demo_of_a_message_is_told_and_drawn(
+    tmp_path: Path, tiny_data: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert main(["demo", "spam", "--out", str(tmp_path / "spam.png")]) == 0
+    assert "Why spam?" in capsys.readouterr().out
+    assert (tmp_path / "spam.png").read_bytes().startswith(b"\x89PNG")
+    monkeypatch.delenv("EAGLE_DATA")
+    assert main(["demo", "photo"]) == 2
+    assert "set EAGLE_DATA to a folder" in capsys.readouterr().err
+
+
+def test_the_command_lists_every_demo() -> None:
+    assert set(demos.DEMOS) == set(DEMOS)
+
+
+# -- benches -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", BENCHES)
+def test_a_bench_is_run_with_its_own_options(
+    name: str, capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: list[list[str]] = []
+    monkeypatch.setattr(f"evaluation.benches.{name}.main", given.append)
+    assert main(["bench", name, "--quick", "--rows", "5"]) == 0
+    assert given == [["--quick", "--rows", "5"]]
+    monkeypatch.undo()
+    with pytest.raises(SystemExit) as stopped:
+        main(["bench", name, "--help"])
+    assert stopped.value.code == 0
+    assert capsys.readouterr().out.startswith(f"usage: python -m evaluation bench {name} ")
+
+
+def test_every_bench_can_be_run() -> None:
+    folder = Path(benches.__file__).parent
+    runnable = {p.stem for p in folder.glob("*.py") if "\ndef main(" in p.read_text("utf-8")}
+    assert runnable == set(BENCHES)
 
 
 # -- pages ---------------------------------------------------------------------------------------
