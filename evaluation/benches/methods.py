@@ -24,6 +24,7 @@ from eagle import methods
 from eagle.explain import Method
 from eagle.foreign import Foreign
 from eagle.surrogate.select import Forward, Highest, LassoPath
+from eagle.types import Need
 from evaluation.benches.speed import BUDGET, ratio, tables
 
 OWN = {"DLIME", "UnRAvEL", "UnRAvEL (relevance)"}
@@ -31,8 +32,9 @@ OWN = {"DLIME", "UnRAvEL", "UnRAvEL (relevance)"}
 
 
 def every() -> Iterator[Method | Foreign]:
+    """All methods that explain tables."""
     for value in vars(methods).values():
-        if isinstance(value, Method | Foreign):
+        if isinstance(value, Method | Foreign) and Need.MASKS not in value.needs:
             yield value
     yield methods.Bootstrapped(methods.LIME)
     for selection in (Highest(5), Forward(5), LassoPath(5)):

@@ -513,6 +513,17 @@ def test_every_bench_can_be_run() -> None:
     assert runnable == set(BENCHES)
 
 
+def test_the_bench_of_methods_has_those_that_fit_its_table() -> None:
+    """Whatever the library gains, `make bench` explains a table by it, or leaves it out."""
+    from sklearn.ensemble import RandomForestClassifier
+
+    from evaluation.benches.methods import every, explainer
+
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    forest = RandomForestClassifier(5, random_state=0).fit(X, X[:, 0] > 0)
+    assert len([explainer(forest, X, method) for method in every()]) > 20
+
+
 # -- pages ---------------------------------------------------------------------------------------
 
 
