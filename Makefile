@@ -25,8 +25,8 @@ fuzz: $(VENV)/.dev
 
 bench: $(VENV)/.dev
 	@$(BIN)/python -m pip install --quiet --editable '.[bench]'
-	$(BIN)/python -m benchmarks.speed
-	$(BIN)/python -m benchmarks.methods
+	$(BIN)/python -m evaluation bench speed
+	$(BIN)/python -m evaluation bench methods
 
 $(BIN)/python:
 	@echo "Setting up $(VENV): once, and it takes a minute or two"

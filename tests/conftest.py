@@ -13,7 +13,7 @@ settings.load_profile("same everywhere")
 
 @pytest.fixture(scope="session")
 def tiny_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Every data set of `eagle.bench`, tiny."""
+    """Every data set of `evaluation`, tiny."""
     import tiny
 
     return tiny.folder(tmp_path_factory.mktemp("data"))

@@ -1,4 +1,4 @@
-"""A folder of data in the very formats that `eagle.bench.data` reads, but tiny."""
+"""A folder of data in the very formats that `evaluation.problems.data` reads, but tiny."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from onnx import TensorProto, helper
 
-from eagle.bench import cnn, data, openml
+from evaluation.problems import cnn, data, openml
 
 ROWS = 200
 SIDE = 32

@@ -38,18 +38,23 @@ PICKLES: Final = (".joblib", ".pkl", ".pickle")
 OPTIONAL: Final = {
     "pandas": "cli", "pyarrow": "cli", "rich": "cli", "joblib": "cli", "scikit-learn": "cli",
     "matplotlib": "plot", "narwhals": "frames", "onnxruntime": "onnx", "shap": "shap",
-    "scikit-image": "image", "pillow": "bench", "onnx": "bench", "torch": "torch",
+    "scikit-image": "image", "torch": "torch",
 }  # fmt: skip
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command; what cannot be done is said in one sentence, and is exit code 2.
+    """Run the command `eagle`."""
+    return run_command(parser(), argv)
+
+
+def run_command(parser: ArgumentParser, argv: Sequence[str] | None) -> int:
+    """Run what the arguments ask for; what cannot be done is one sentence, and is exit code 2.
 
     Ctrl-C and SIGTERM end it early, with what is finished: exit codes 130 and 143.
     """
     if hasattr(sys.stdout, "reconfigure"):  # a console without «≤» shows «?», and goes on
         sys.stdout.reconfigure(errors="replace")
-    arguments = parser().parse_args(argv)
+    arguments = parser.parse_args(argv)
     try:
         with terminable():
             code: int = arguments.run(arguments)
@@ -60,15 +65,18 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 141
     except (KeyboardInterrupt, Terminated) as stop:
         done = getattr(stop, "__notes__", ["nothing was finished yet"])
-        print(f"eagle: stopped: {done[0]}", file=sys.stderr)
+        print(f"{parser.prog}: stopped: {done[0]}", file=sys.stderr)
         return 130 if isinstance(stop, KeyboardInterrupt) else 143
     except MemoryError:
-        print("eagle: there is not enough memory for this: give fewer rows", file=sys.stderr)
+        print(
+            f"{parser.prog}: there is not enough memory for this: give fewer rows",
+            file=sys.stderr,
+        )
         return 2
     except (EagleError, OSError) as error:
         file = getattr(error, "filename", None)
         sentence = f"{error.strerror}: {file}" if isinstance(error, OSError) and file else error
-        print(f"eagle: {' '.join(clean(str(sentence)).split())}", file=sys.stderr)
+        print(f"{parser.prog}: {' '.join(clean(str(sentence)).split())}", file=sys.stderr)
         return 2
 
 
@@ -482,11 +490,24 @@ def named(made: Plan, answers: Any) -> tuple[Plan, Any]:
 
 
 def demo(arguments: Namespace) -> int:
+    what = arguments.what
+    if what in ("mnist", "photo", "spam"):
+        raise InputError(
+            f"the demo {what} needs the evaluation's data, which is not installed: in a clone of "
+            f"the project, python -m evaluation demo {what} shows it"
+        )
+    if what not in demos.DEMOS:
+        raise InputError(f"there is no demo {what!r}: there are {', '.join(demos.DEMOS)}")
+    return show_demo(demos.DEMOS[what], arguments)
+
+
+def show_demo(made: Callable[[], tuple[str, Explanation]], arguments: Namespace) -> int:
+    """Print what a demo says and its explanation, and draw it to the file `arguments.out`."""
     arguments.format = "png"
     form = format_of(arguments)
     package("sklearn", "the demo")
     package("pandas", "the demo")
-    says, explanation = demos.DEMOS[arguments.what]()
+    says, explanation = made()
     print(f"{says}\n")
     give({0: explanation}, "table", False, Namespace(out=None, quiet=True))
     give({0: explanation}, form, False, Namespace(out=arguments.out, quiet=True))
@@ -515,11 +536,10 @@ def doctor(arguments: Namespace) -> int:
 
 
 def bench(arguments: Namespace) -> int:
-    for module in ("pandas", "sklearn", "pyarrow", "threadpoolctl", "matplotlib"):
-        package(module, "the evaluation", "bench")
-    from eagle.bench.command import COMMANDS
-
-    return COMMANDS[arguments.what](arguments)
+    raise InputError(
+        "the evaluation is not installed with the library: in a clone of the project, "
+        "python -m evaluation runs it"
+    )
 
 
 # -- the command line --------------------------------------------------------------------------
@@ -595,32 +615,20 @@ def parser() -> ArgumentParser:
     result_options(p)
 
     p = command(demo, "explain a prediction, and draw it", "eagle demo text --out me.png")
-    p.add_argument("what", nargs="?", choices=demos.DEMOS, default="table",
-                   help="a tumour (default), a written digit, a film review; mnist, photo and spam "
-                   "are real ones, from the folder that EAGLE_DATA names")  # fmt: skip
+    p.add_argument("what", nargs="?", default="table", metavar="{table,image,text}",
+                   help="a tumour (default), a written digit, a film review")  # fmt: skip
+    demo_option(p)
+    command(doctor, "say what is installed, and whether it works", "eagle doctor")
+    # Until 0.1 it ran the evaluation. With this prefix, options are arguments like any other.
+    gone = commands.add_parser("bench", prefix_chars="\0", add_help=False)
+    gone.add_argument("rest", nargs="*")
+    gone.set_defaults(run=bench)
+    return top
+
+
+def demo_option(p: ArgumentParser) -> None:
     p.add_argument("--out", type=Path, metavar="PNG", default=Path("eagle-demo.png"),
                    help="the picture (default: eagle-demo.png)")  # fmt: skip
-    p = command(
-        bench, "make the paper's tables and figures again",
-        "eagle bench run table1 --profile smoke --jobs 2",
-    )  # fmt: skip
-    p.add_argument("what", choices=("list", "run", "report"), help="list the experiments, run "
-                   "some or all, or write the pages from their records")  # fmt: skip
-    p.add_argument("names", nargs="*", metavar="NAME", help="experiments (default: all)")
-    add = p.add_argument
-    add("--profile", default="quick", choices=("smoke", "quick", "paper"), metavar="PROFILE",
-        help="smoke (a minute), quick (half an hour, the default), or paper")  # fmt: skip
-    add("--jobs", type=int, default=1, metavar="N", help="processes (default: 1)")
-    add("--only", nargs="+", default=[], metavar="DATA", help="these data sets alone")
-    add("--experiments", type=Path, default=Path("experiments"), metavar="FOLDER",
-        help="where the experiments are (default: experiments)")  # fmt: skip
-    add("--records", type=Path, default=Path("experiments/records"), metavar="FOLDER",
-        help="where the records are kept (default: experiments/records)")  # fmt: skip
-    add("--out", type=Path, default=Path("docs/results"), metavar="FOLDER",
-        help="where the pages go (default: docs/results)")  # fmt: skip
-    add("--quiet", action="store_true", help="no progress")
-    command(doctor, "say what is installed, and whether it works", "eagle doctor")
-    return top
 
 
 def space_options(p: ArgumentParser) -> ArgumentParser:

@@ -62,7 +62,7 @@ of `Robust`; with `BayesLinear()` in its place they are the posterior's.
 
 EAGLE_HADAMARD: Final = Method("EAGLE (Hadamard)", Hadamard(), Exponential(), Robust(), COSINE)
 """Orthogonal rows and their mirror images, for masks and bins: on pictures nearly as near to the
-limit as balanced rows, elsewhere farther (`python -m benchmarks.tried`)."""
+limit as balanced rows, elsewhere farther (`python -m evaluation bench tried`)."""
 
 LIME: Final = Method("LIME", Independent(), Exponential(), Ridge(), COSINE)
 """Independent rows, a weighted ridge of 1, all features kept; see `lime` to keep some.

@@ -424,14 +424,21 @@ def test_demo(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) 
     assert (tmp_path / "eagle-demo.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_demo_of_a_real_message(
-    tmp_path: Path, tiny_data: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert cli.main(["demo", "spam", "--out", str(tmp_path / "spam.png")]) == 0
-    assert "Why spam?" in capsys.readouterr().out
-    assert (tmp_path / "spam.png").read_bytes().startswith(b"\x89PNG")
-    monkeypatch.delenv("EAGLE_DATA")
-    assert "set EAGLE_DATA to a folder" in refused(capsys, "demo", "photo")
+@pytest.mark.parametrize("what", ["mnist", "photo", "spam"])
+def test_demos_of_real_things_are_in_a_clone(what: str, capsys: Capture) -> None:
+    assert f"python -m evaluation demo {what} shows it" in refused(capsys, "demo", what)
+
+
+def test_a_demo_that_is_not_there(capsys: Capture) -> None:
+    said = refused(capsys, "demo", "film")
+    assert "there is no demo 'film': there are table, image, text" in said
+
+
+@pytest.mark.parametrize(
+    "rest", [(), ("--help",), ("list",), ("run", "table1", "--jobs", "2"), ("--quiet", "report")]
+)
+def test_the_evaluation_is_in_a_clone(rest: tuple[str, ...], capsys: Capture) -> None:
+    assert "in a clone of the project, python -m evaluation" in refused(capsys, "bench", *rest)
 
 
 def test_a_healthy_doctor(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -134,6 +134,18 @@ def test_no_machine_paths_and_no_registry_hosts() -> None:
             assert not bad.search(path.read_text(encoding="utf-8")), name
 
 
+def test_nothing_but_the_library_is_installed() -> None:
+    """The evaluation is run from a clone: the wheel holds the package `eagle` and no more."""
+    build = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]
+    assert build["targets"]["wheel"] == {"packages": ["src/eagle"]}
+    listed = subprocess.run(
+        ["git", "ls-files", "src"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.split()
+    assert {Path(name).suffix for name in listed} == {".py", ".typed"}
+    for path in (ROOT / "src").rglob("*.py"):
+        assert not re.search(r"^\s*(from|import) evaluation\b", path.read_text("utf-8"), re.M), path
+
+
 def test_the_oldest_versions_tested_are_those_promised() -> None:
     """`make test-all` installs tests/oldest.txt: it must be the floors of pyproject.toml."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]

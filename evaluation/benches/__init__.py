@@ -1,0 +1,1 @@
+"""Benches: `python -m evaluation bench NAME` runs one."""

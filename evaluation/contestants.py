@@ -1,0 +1,128 @@
+"""The methods of the evaluation, by the names that experiments use."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any, Final, final
+
+from eagle import methods
+from eagle.design.focused import Focus
+from eagle.design.greedy import Greedy
+from eagle.design.independent import Independent
+from eagle.engine.method import Method
+from eagle.explainer import Explainer
+from eagle.surrogate.bayes import BayesLinear
+from eagle.surrogate.information import Prior
+from eagle.types import InputError, Need
+from evaluation.problems.problem import Problem
+from evaluation.trial import Option
+
+SHIFT: Final = 64.0
+"""How far the brightness of a segment moves, of 255, for methods that know only offsets."""
+
+LIMIT: Final = "limit"
+"""The option that asks for what a method converges to, in the quickest way that is known."""
+
+
+@final
+@dataclass(frozen=True)
+class Contestant:
+    """A method, and the one that finds its limit from many rows, if another does so sooner.
+
+    `endless` is false where no number of rows that can be paid gives a limit.
+    """
+
+    method: Method
+    limit: Method | None = None
+    endless: bool = True
+
+    def fits(self, problem: Problem) -> bool:
+        """Whether the method makes sense there."""
+        if problem.kind == "table":
+            return True
+        offsets = Need.OFFSETS in self.method.needs
+        return Need.TABLE not in self.method.needs and not (offsets and problem.kind == "text")
+
+    def explainer(
+        self, problem: Problem, options: dict[str, Option], budget: int, seed: int
+    ) -> Explainer:
+        """The explainer of a problem by this method, varied by options."""
+        options = dict(options)
+        method = self.method
+        if options.pop(LIMIT, None) and self.limit is not None:
+            method = self.limit
+            budget = max(budget, method.budget)
+        method = varied(method, options, problem)
+        offsets = Need.OFFSETS in method.needs
+        view, segments = options.pop("view", "binned"), options.pop("segments", None)
+        if options:
+            raise InputError(f"no method knows the option {next(iter(options))!r}")
+        if problem.kind == "table":
+            view = "continuous" if offsets else "binned" if Need.MATCHES in method.needs else view
+            base = around(problem, view=view)
+        else:
+            base = around(problem, shift=SHIFT if offsets else None, segments=segments)
+        return base.using(method, budget=budget, random_state=seed)
+
+
+@lru_cache(maxsize=6)
+def around(
+    problem: Problem, *, view: Any = None, shift: float | None = None, segments: Any = None
+) -> Explainer:
+    """An explainer of the problem, whose summary of the data all methods and seeds share."""
+    if problem.kind == "image":
+        segments = problem.data.segments if segments is None else segments
+        data = replace(problem.data, shift=shift, segments=segments)
+        return replace(problem, data=data).explainer()
+    return problem.explainer(view=view) if problem.kind == "table" else problem.explainer()
+
+
+def varied(method: Method, options: dict[str, Option], problem: Problem) -> Method:
+    """The method with another pool or prior; what it knows is taken out of the options.
+
+    `precision` is λ/d, for every coefficient as in the paper.
+    """
+    if not {"pool", "precision"} & set(options):
+        return method
+    if not isinstance(method.design, Greedy):
+        raise InputError(f"{method.name} has no pool and no prior to vary")
+    design, surrogate = method.design, method.surrogate
+    if "pool" in options:
+        design = replace(design, pool=int(options.pop("pool")))
+    if "precision" in options:
+        if problem.d is None:
+            raise InputError(f"λ/d needs a d, but it differs between instances of {problem.name}")
+        ratio = float(options.pop("precision"))
+        prior = Prior(slopes=ratio * problem.d, intercept=None)
+        design, surrogate = replace(design, prior=prior), BayesLinear(prior)
+    return replace(method, design=design, surrogate=surrogate)
+
+
+CONVERGED: Final = "converged"
+"""What LIME converges to: independent rows, a free intercept, next to no shrinkage."""
+
+CONTESTANTS: Final[dict[str, Contestant]] = {
+    CONVERGED: Contestant(
+        replace(
+            methods.LIME, name=CONVERGED, design=Independent(),
+            surrogate=BayesLinear(Prior(slopes=1e-6)),
+        )
+    ),
+    "LIME": Contestant(methods.LIME),
+    "GLIME": Contestant(methods.GLIME),
+    "BayLIME": Contestant(methods.BAYLIME),
+    "BayesLIME": Contestant(
+        methods.BAYESLIME,
+        # The same share of each pool, but a hundred calls in place of two thousand.
+        replace(methods.BAYESLIME, design=Focus(batch=200, pool=20_000)),
+    ),
+    "BayesLIME (unfocused)": Contestant(methods.BAYESLIME_IID),
+    "DLIME": Contestant(methods.DLIME_NEAREST, methods.DLIME),
+    "US-LIME": Contestant(methods.US_LIME),
+    "Tilia": Contestant(methods.TILIA),
+    "UnRAvEL": Contestant(methods.UNRAVEL, endless=False),
+    "EAGLE (paper)": Contestant(methods.EAGLE_PAPER),
+    "EAGLE": Contestant(methods.EAGLE),
+    "EAGLE (balanced)": Contestant(methods.EAGLE_BALANCED),
+}  # fmt: skip

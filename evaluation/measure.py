@@ -1,0 +1,291 @@
+"""From a trial to its record: load the problem, explain, write down what came out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any, Final
+
+import numpy as np
+
+from eagle.explanation import Explanation
+from eagle.methods import PAPER
+from eagle.metrics.sampling import a_efficiency, d_efficiency
+from eagle.surrogate.bayes import BayesLinear
+from eagle.surrogate.information import Prior, augment
+from eagle.surrogate.robust import Robust
+from eagle.ties import ranked
+from eagle.types import InputError, Need
+from eagle.until import Rule, Top, Width
+from evaluation.contestants import CONTESTANTS, Contestant
+from evaluation.problems.problem import Problem
+from evaluation.problems.registry import PROBLEMS, UNDER, under
+from evaluation.trial import Option, Record, Trial, versions
+
+LEVEL: Final = 0.9
+"""The level of the intervals in records, as in the paper's figures."""
+
+SCORES: Final = 14
+CURVES: Final = 10
+"""Binary digits that records keep: scores to 3 parts in 100,000, curves and intervals to 5 in
+10,000."""
+
+STEP: Final = 10
+"""Curves have a value for each so many rows: the paper's batch."""
+
+FREE: Final = Prior()
+"""A free intercept and λ = 1, for what the slopes alone have learnt."""
+
+BARE: Final = "bare"
+"""Not a method: one call of the model with as many rows, to measure times by."""
+
+
+@lru_cache(maxsize=2)
+def load(name: str) -> Problem:
+    """A problem, once in a process."""
+    data, _, box = name.partition(UNDER)
+    if data not in PROBLEMS:
+        raise InputError(f"there is no data set {data!r}: there are {', '.join(PROBLEMS)}")
+    return under(PROBLEMS[data](), box) if box else PROBLEMS[data]()
+
+
+def contestant(name: str) -> Contestant:
+    if name not in CONTESTANTS:
+        raise InputError(f"there is no method {name!r} here: there are {', '.join(CONTESTANTS)}")
+    return CONTESTANTS[name]
+
+
+def measure(trial: Trial) -> Record:
+    """The record of a trial. It depends on the trial alone, but for the seconds."""
+    problem = load(trial.problem)
+    x = problem.instance(trial.instance)
+    if trial.method == BARE:
+        return _bare(trial, problem, x)
+    rival = contestant(trial.method)
+    if Need.BINARY in rival.method.needs and problem.kind == "image":
+        problem = _against_rest(problem, x)
+    if Need.VALUES in rival.method.needs and {"curves", "theory", "priors"} & set(trial.keep):
+        raise InputError(
+            f"{trial.method} is fitted on the values asked, not on features: there is no line "
+            "whose rows could be measured"
+        )
+    asked: list[Any] = []
+    if "inputs" in trial.keep:
+        problem = _overheard(problem, asked)
+    options = dict(trial.options)
+    until, budget = _rule(options, trial.budget)
+    explainer = rival.explainer(problem, options, budget, trial.seed)
+    e = explainer.explain(x, problem.target, until=until, progress=False)
+    low, high = e.shown(LEVEL).T
+    found: Record = {
+        **_named(trial),
+        "d": len(e.names),
+        "target": str(e.target),
+        "prediction": _number(e.prediction),
+        "signed": e.signed,
+        "r2": _number(e.r2),
+        "r2_held_out": _number(e.r2_held_out),
+        "scores": _numbers(e.scores),
+        "rows": e.bill.rows,
+        "calls": e.bill.calls,
+        "model_seconds": _number(e.bill.model_seconds),
+        "own_seconds": _number(e.bill.own_seconds),
+    }
+    if np.isfinite(low).any():
+        found |= {"low": _numbers(low, CURVES), "high": _numbers(high, CURVES)}
+    if asked:
+        found["inputs"] = _numbers(np.concatenate(asked).ravel())
+        found["answers"] = _numbers(e.evidence.answers[:, e.outputs.index(e.target)])
+    for part in trial.keep:
+        if part not in KEPT:
+            raise InputError(f"a record cannot keep {part!r}: it can keep {', '.join(KEPT)}")
+        found |= PARTS[part](e, trial) if part in PARTS else {}
+    return found
+
+
+RULES: Final[dict[str, Callable[[str], Rule]]] = {
+    "top": lambda k: Top(int(k)),
+    "width": lambda width: Width(float(width)),
+}
+ROWS: Final = "rows"
+
+
+def _rule(options: dict[str, Option], budget: int) -> tuple[Rule | None, int]:
+    """When to stop, by the option `until`, which is taken out, and the most rows to ask.
+
+    It says "top 5" or "width 0.1"; "rows 500" is no rule, but a fixed number of rows.
+    """
+    if "until" not in options:
+        return None, budget
+    said = str(options.pop("until"))
+    kind, _, value = said.partition(" ")
+    try:
+        return (None, int(value)) if kind == ROWS else (RULES[kind](value), budget)
+    except (KeyError, ValueError):
+        raise InputError(
+            f"until must be one of {', '.join((*RULES, ROWS))} and a number, not {said!r}"
+        ) from None
+
+
+def _against_rest(problem: Problem, x: Any) -> Problem:
+    """The problem of many classes as one of two: the class predicted for x, and the rest."""
+    place = int(np.argmax(problem.model.predict_proba(x[None])[0]))
+
+    def model(X: Any) -> Any:
+        p = np.asarray(problem.model.predict_proba(X))[:, place]
+        return np.column_stack([1 - p, p])
+
+    return replace(problem, model=model, outputs=("rest", "class"), target="class")
+
+
+def _overheard(problem: Problem, asked: list[Any]) -> Problem:
+    """The problem of a classifier of tables, whose inputs are noted down."""
+
+    def model(X: Any) -> Any:
+        asked.append(np.asarray(X, dtype=np.float64))
+        return problem.model.predict_proba(X)
+
+    classes = [c.item() for c in problem.model.classes_]
+    return replace(problem, model=model, task="classification", outputs=classes)
+
+
+def _named(trial: Trial) -> Record:
+    return {
+        "key": trial.key, "problem": trial.problem, "instance": trial.instance,
+        "method": trial.method, "budget": trial.budget, "run": trial.run,
+        "options": json.dumps(dict(trial.options), sort_keys=True), "seed": trial.seed,
+        "keep": " ".join(trial.keep), "alone": trial.alone,
+        "versions": versions(), **({"chance": trial.chance} if trial.chance else {}),
+    }  # fmt: skip
+
+
+def _bare(trial: Trial, problem: Problem, x: Any) -> Record:
+    """One call of the model, with the rows that LIME would ask."""
+    e = CONTESTANTS["LIME"].explainer(problem, {}, trial.budget, trial.seed).explain(x)
+    return {
+        **_named(trial), "rows": e.bill.rows, "calls": e.bill.calls,
+        "model_seconds": _number(e.bill.model_seconds), "own_seconds": 0.0,
+    }  # fmt: skip
+
+
+def budgets(rows: int) -> list[int]:
+    """The lengths at which ranks are noted: every so many rows."""
+    return [*range(STEP, rows + 1, STEP)] or [rows]
+
+
+def lengths(rows: int) -> list[int]:
+    """The lengths at which curves have a value: every so many rows, and all of them."""
+    return [*range(STEP, rows, STEP), rows]
+
+
+def _curves(e: Explanation, trial: Trial) -> Record:
+    """How much the rows teach, whatever the answers: as the paper reads it, and of the slopes."""
+    features, weight = e.evidence.features, e.evidence.weight
+    at = lengths(len(features))
+    ratio = dict(trial.options).get("precision")
+    prior = PAPER if ratio is None else Prior(float(ratio) * len(e.names), None)
+    return {
+        "d_efficiency": _numbers(d_efficiency(features, weight, prior, at), CURVES),
+        "a_efficiency": _numbers(a_efficiency(features, weight, prior, at), CURVES),
+        "slope_efficiency": _numbers(d_efficiency(features, weight, FREE, at, slopes=True), CURVES),
+    }
+
+
+def _ranks(e: Explanation, trial: Trial) -> Record:
+    """Signs and places of the features at each length: all that consistency looks at.
+
+    The strongest of d features has d, the weakest 1, with the sign of its score.
+    """
+    at = budgets(len(e.evidence.features))
+    scores = np.array([e.grown(n).scores for n in at])
+    order = ranked(np.abs(scores))
+    places = np.empty(scores.shape, dtype=np.intp)
+    np.put_along_axis(places, order, np.arange(scores.shape[1], 0, -1)[None], axis=1)
+    return {"ranks": [int(r) for r in (np.sign(scores) * places).ravel()]}
+
+
+def _theory(e: Explanation, trial: Trial) -> Record:
+    """What lemma 1 and theorem 2 bound, at each length, for λ = d on every coefficient.
+
+    `gathered` is the sum of π zᵀVz (lemma 1). Where the model is a line, `error` is ‖φ̂ − φ*‖ and
+    `allowed` what theorem 2 without noise leaves of it: √λ‖φ*‖ over the root of the least
+    eigenvalue of V⁻¹. `largest` is the longest z.
+    """
+    z, weight = augment(e.evidence.features), e.evidence.weight
+    y = e.evidence.answers[:, e.outputs.index(e.target)]
+    root = np.sqrt(weight)[:, None]
+    line = np.linalg.lstsq(root * z, root[:, 0] * y, rcond=None)[0]
+    known = PAPER.information(len(e.names))
+    reach = float(np.sqrt(line @ known.precision @ line))
+    gathered, total, out = [], 0.0, []
+    for n in range(len(z)):
+        total += float(weight[n] * known.variance(z[n : n + 1])[0])
+        known = known.add(z[n : n + 1], weight[n : n + 1])
+        if (n + 1) % STEP == 0:
+            moment = z[: n + 1].T @ (weight[: n + 1] * y[: n + 1])
+            found = np.linalg.solve(known.precision, moment)
+            least = float(np.linalg.eigvalsh(known.precision)[0])
+            gathered.append(total)
+            out.append([float(np.linalg.norm(found - line)), reach / np.sqrt(least)])
+    errors = np.array(out)
+    return {
+        "gathered": _numbers(gathered), "error": _numbers(errors[:, 0]),
+        "allowed": _numbers(errors[:, 1]), "largest": float(np.linalg.norm(z, axis=1).max()),
+    }  # fmt: skip
+
+
+PRIORS: Final = (1.0, 3.0, 10.0, 30.0, 100.0)
+"""How strong the prior of balanced rows is made, to see what it does; theirs is the first."""
+
+
+def _priors(e: Explanation, trial: Trial) -> Record:
+    """Scores and intervals from the same answers under stronger and stronger priors."""
+    y = e.evidence.answers[:, e.outputs.index(e.target)]
+    scores, low, high = [], [], []
+    for prior in PRIORS:
+        surrogate = Robust(BayesLinear(Prior(prior)), balanced=True)
+        fit = surrogate.fit(e.evidence.features, y, e.evidence.weight)
+        assert fit.posterior is not None
+        ends = fit.posterior.interval(LEVEL)
+        scores.append(fit.scores)
+        low.append(ends[:, 0])
+        high.append(ends[:, 1])
+    return {"prior_scores": _numbers(np.ravel(scores), CURVES),
+            "prior_low": _numbers(np.ravel(low), CURVES),
+            "prior_high": _numbers(np.ravel(high), CURVES)}  # fmt: skip
+
+
+def _names(e: Explanation, trial: Trial) -> Record:
+    """The features in words."""
+    return {"names": list(e.conditions)}
+
+
+PARTS: Final = {
+    "curves": _curves, "ranks": _ranks, "theory": _theory, "names": _names, "priors": _priors,
+}  # fmt: skip
+KEPT: Final = (*PARTS, "inputs")
+"""What a record can hold beside scores: inputs are overheard, the rest is read off the result."""
+
+METRICS: Final[dict[str, str | None]] = {
+    **dict.fromkeys(("stability", "agreement", "error", "coverage", "width", "consistency", "fit",
+                     "rows", "calls", "seconds")),
+    "D-efficiency by rows": "curves", "A-efficiency by rows": "curves",
+    "consistency by rows": "ranks", "agreement by rows": "ranks", "bounds by rows": "theory",
+    "attributions": "names", "points": "inputs", "stability by prior": "priors",
+}  # fmt: skip
+"""What an experiment can be about, each with the part that records must keep for it."""
+
+
+def _number(value: float) -> float:
+    return _numbers([value])[0]
+
+
+def _numbers(values: Any, bits: int = SCORES) -> list[float]:
+    """Numbers in single precision with so many binary digits, so that records stay small."""
+    found = np.asarray(values, dtype=np.float32)
+    drop = 23 - bits
+    whole = found.view(np.uint32) + np.uint32(1 << (drop - 1))
+    kept = (whole & np.uint32((0xFFFFFFFF << drop) & 0xFFFFFFFF)).view(np.float32)
+    return [float(v) for v in np.where(np.isfinite(found), kept, found)]

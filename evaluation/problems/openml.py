@@ -1,0 +1,84 @@
+"""The data sets that OpenML carries in the same form, but for the order of rows.
+
+It has German Credit and COMPAS, too, but recoded in another way, so that other numbers would come
+out: for those a file is needed.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eagle.types import InputError, MissingExtraError
+from evaluation.problems.files import VARIABLE, chosen
+
+ADULT: Final = (
+    "age", "workclass", "fnlwgt", "education", "education_num", "marital_status", "occupation",
+    "relationship", "race", "sex", "capital_gain", "capital_loss", "hours_per_week",
+    "native_country", "income",
+)  # fmt: skip
+MAGIC: Final = (
+    "fLength", "fWidth", "fSize", "fConc", "fConc1", "fAsym", "fM3Long", "fM3Trans", "fAlpha",
+    "fDist", "class",
+)  # fmt: skip
+NUMBERS: Final = (
+    "age", "fnlwgt", "education_num", "capital_gain", "capital_loss", "hours_per_week",
+)  # fmt: skip
+
+
+def adult(relative: str) -> Any:
+    """Adult, version 2 there: dashes in names, "class" for income, holes for "?"."""
+    found = fetched("adult", 2, relative).rename(columns=lambda name: str(name).replace("-", "_"))
+    found = chosen(found.rename(columns={"class": "income"}), ADULT, "OpenML's adult").copy()
+    for name in ADULT:
+        if name in NUMBERS:
+            found[name] = found[name].astype(np.int64)
+        else:
+            levels = found[name].astype(object)
+            found[name] = levels.where(levels.notna(), "?").astype(str)
+    return found
+
+
+def magic(relative: str) -> Any:
+    """MAGIC, version 1 there: a colon after each name."""
+    found = fetched("MagicTelescope", 1, relative)
+    found = found.rename(columns=lambda name: str(name).rstrip(":"))
+    found = chosen(found, MAGIC, "OpenML's MagicTelescope").copy()
+    found["class"] = found["class"].astype(str)
+    return found.astype(dict.fromkeys(MAGIC[:-1], np.float64))
+
+
+def mnist(relative: str) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+    """MNIST as 784 columns, in the order it was published: 60,000 rows, then 10,000 to test on."""
+    found = fetched("mnist_784", 1, relative)
+    labels = found.pop("class").astype(str).astype(np.uint8).to_numpy()
+    pictures = found.to_numpy().astype(np.uint8)
+    if pictures.shape != (70_000, 784):
+        raise InputError(f"OpenML's mnist_784 has the shape {pictures.shape}, not (70000, 784)")
+    return pictures.reshape(-1, 28, 28), labels
+
+
+def fetched(name: str, version: int, relative: str) -> Any:
+    """A table of OpenML as a pandas DataFrame, kept in the cache folder."""
+    from evaluation.problems.boxes import cache_folder
+
+    try:
+        import pandas as pd  # noqa: F401
+        from sklearn.datasets import fetch_openml
+    except ImportError:
+        raise MissingExtraError("a data set of OpenML", "scikit-learn", "bench") from None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # it warns before each further try
+            return fetch_openml(
+                name, version=version, as_frame=True, data_home=cache_folder() / "openml",
+                n_retries=1, delay=0.5,
+            ).frame  # fmt: skip
+    except Exception as error:  # no network, no such set, a broken copy: all are one to the caller
+        raise InputError(
+            f"{name} could not be fetched from OpenML ({type(error).__name__}: {error}): set "
+            f"{VARIABLE} to a folder that holds {relative}"
+        ) from None
