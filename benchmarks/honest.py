@@ -29,12 +29,12 @@ from benchmarks.tables import Black, others, tables
 from benchmarks.truth import TOP
 from eagle import methods
 from eagle.explain import Method
-from eagle.explanation import answers_of
 from eagle.metrics import stability
 from eagle.metrics import truth as metrics
 from eagle.surrogate.bayes import BayesLinear
 from eagle.surrogate.information import Prior
 from eagle.surrogate.robust import Robust
+from eagle.targets import answers_of
 from eagle.types import Array
 
 LEVEL = 0.9

@@ -12,20 +12,11 @@ import numpy as np
 
 from eagle import foreign, methods
 from eagle.explain import Method, Planner, Prepared, Watch, ask
-from eagle.explanation import (
-    Bill,
-    Explanation,
-    Target,
-    aimed_at,
-    answers_of,
-    refuse_pair,
-    too_small,
-)
+from eagle.explanation import Bill, Explanation, short
 from eagle.foreign import Foreign, Question
 from eagle.models.box import Steady, Task, box
 from eagle.plan import Plan
 from eagle.progress import Progress, Watching
-from eagle.render import short
 from eagle.space.arrays import ArrayFrame
 from eagle.space.background import Background
 from eagle.space.dataframes import PandasFrame
@@ -35,6 +26,7 @@ from eagle.space.neighbours import Neighbours, Rows
 from eagle.space.read import frame
 from eagle.space.tabular import Table
 from eagle.space.text import Texts
+from eagle.targets import Target, aimed_at, answers_of, refuse_pair, too_small
 from eagle.types import Array, InputError, Instances, Need, told
 from eagle.until import Rule
 
