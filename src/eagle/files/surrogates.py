@@ -52,8 +52,8 @@ def to_dict(part: Any, *, arrays: bool = False) -> Any:
 def _plain(part: Any) -> Any:
     if part is not None and not isinstance(part, str | int | float):
         raise InputError(
-            f"a {type(part).__name__} cannot be saved as a surrogate or as a part of one: give a "
-            f"number, a text, a tuple of them, or a class of your own, and {HOW}"
+            f"a value of type {type(part).__name__} cannot be saved as a surrogate or as a part of "
+            f"one: give a number, a text, a tuple of them, or a class of your own, and {HOW}"
         )
     if isinstance(part, float) and not math.isfinite(part):
         raise InputError(f"{part} cannot be saved as a setting: files hold finite numbers")
