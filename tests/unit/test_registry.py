@@ -322,7 +322,6 @@ class Odd:
         (Odd(np.array([None])), "of type ndarray cannot be saved"),
         (Odd(float("inf")), "inf cannot be saved as a setting"),
     ],
-    ids=repr,
 )
 def test_what_a_file_cannot_hold_is_refused_in_a_sentence(surrogate: Any, match: str) -> None:
     with pytest.raises(InputError, match=match):
@@ -420,7 +419,6 @@ class Heir(Means):
         (made("Ridge", "mine"), "Ridge is the name of a class of eagle itself.*another name"),
         (made("Means", "other"), "Means is the name of .*test_registry.Means in files, so other"),
     ],
-    ids=repr,
 )
 @pytest.mark.usefixtures("known")
 def test_what_cannot_be_registered(kind: Any, match: str) -> None:
