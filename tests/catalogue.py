@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from eagle import Images, Texts, methods
+from eagle import Images, Parts, Texts, methods
 from eagle.adapters import CALIBRATED, Calibrated
 from eagle.design.append import Append
 from eagle.design.balanced import Sobol
@@ -235,6 +235,8 @@ def mood(texts: Any) -> Any:
 
 CASES["picture"] = Case(Images(LABELS, fill=0), brightness, {**TWO}, PICTURES)
 CASES["picture, shifted"] = Case(Images(LABELS, shift=0.1), brightness, {**TWO}, PICTURES)
+WORDS = Parts(str.split, " ".join, fixed=[0])
+CASES["parts"] = Case(WORDS, mood, {**TWO}, [" ".join(t.split()) for t in TEXTS])
 CASES["text"] = Case(Texts(), mood, {**TWO}, TEXTS)
 
 BUDGET = 60

@@ -28,12 +28,12 @@ import numpy as np
 import eagle
 from eagle import methods
 from eagle.engine.method import Method
-from eagle.explanation import answers_of
 from eagle.metrics import stability
 from eagle.metrics import truth as metrics
 from eagle.surrogate.bayes import BayesLinear
 from eagle.surrogate.information import Prior
 from eagle.surrogate.robust import Robust
+from eagle.targets import answers_of
 from eagle.types import Array
 from evaluation.benches.tables import Black, others, tables
 from evaluation.benches.truth import TOP
@@ -95,7 +95,7 @@ def covered(runs: Runs, truth: list[eagle.Explanation], surrogate: Any) -> Held:
         for e, exact in zip(run, truth, strict=True):
             moved = np.ptp(e.evidence.features, axis=0) > 0
             y: Array = answers_of(e.evidence.answers, e.outputs, e.target)
-            fit = surrogate.on(e.evidence.features, e.evidence.weight).fit(y)
+            fit = surrogate.on(e.evidence.rows(surrogate)).fit(y)
             low, high = fit.posterior.interval(LEVEL)[moved].T
             score = exact.scores[moved]
             hits.append(np.mean((low <= score) & (score <= high)))

@@ -12,6 +12,7 @@ from eagle.engine.method import Method
 from eagle.explainer import Explainer
 from eagle.explanation import Explanation
 from eagle.plan import Plan
+from eagle.source.parts import Parts
 from eagle.space.background import Background
 from eagle.space.image import Images
 from eagle.space.text import Texts
@@ -29,6 +30,7 @@ __all__ = [
     "InputError",
     "Method",
     "ModelError",
+    "Parts",
     "Plan",
     "ReplyError",
     "Texts",

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from eagle import packages
 from eagle.engine import room
-from eagle.explanation import answers_of
 from eagle.foreign import Question, Told
 from eagle.surrogate.posterior import Bounds
+from eagle.targets import answers_of
 from eagle.types import Array, InputError, MissingExtraError, Model
 
 CALIBRATED: Final = "Calibrated Explanations"

@@ -22,7 +22,7 @@ import numpy as np
 import eagle
 from eagle import Explainer, Explanation, Method, Plan, demos, methods
 from eagle.comparison import Compared, Comparison
-from eagle.explanation import writable
+from eagle.files.sealed import writable
 from eagle.foreign import Foreign
 from eagle.models import onnx
 from eagle.progress import Progress

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from html import escape
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
@@ -12,25 +11,19 @@ import numpy as np
 from eagle import methods as every
 from eagle.engine.method import Method
 from eagle.explainer import Explainer, keep, whole_number
-from eagle.explanation import LEVEL, Explanation, Target
+from eagle.explanation import LEVEL, Explanation
 from eagle.foreign import Foreign
 from eagle.metrics.entropy import sign_entropy
 from eagle.metrics.ranking import consistency
 from eagle.metrics.stability import chance, jaccard
 from eagle.metrics.truth import agreement
 from eagle.progress import Progress
-from eagle.render import number, short
+from eagle.targets import Target
 from eagle.ties import ranked
 from eagle.types import Array, InputError, MissingExtraError
 
 if TYPE_CHECKING:
     import pandas as pd
-
-CONSOLE = 110
-"""Tables wider than this are printed in parts."""
-
-SHOWN = 12
-"""At most this many features are printed."""
 
 
 @final
@@ -175,61 +168,28 @@ class Comparison:
         )
 
     def __str__(self) -> str:
-        tables = [self._costs(), *_blocks(self._scores())]
-        shown = [line for table in tables for line in (*_lines(table), "")]
-        return "\n".join([self.title, "", *shown, *self.notes])
+        from eagle.show import text
+
+        return text.comparison(self)
 
     def _repr_html_(self) -> str:
-        parts = [f"<p><b>{escape(self.title)}</b></p>"]
-        parts += [_html(self._costs()), _html(self._scores())]
-        parts += [f"<p>{escape(note)}</p>" for note in self.notes]
-        return f"<div>{''.join(parts)}</div>"
+        from eagle.show import html
+
+        return html.comparison(self)
 
     @property
     def title(self) -> str:
-        return short(self.methods[0].first.title, 200)
+        """What is explained, as a question."""
+        from eagle.show import tables
+
+        return tables.title(self)
 
     @property
     def notes(self) -> list[str]:
-        """What a reader must know about the tables."""
-        runs = len(self.methods[0].runs)
-        seeds = f" over {runs} runs with seeds of their own" if runs > 1 else ""
-        out = [
-            f"Stability: mean overlap of the {self.k} strongest features{seeds}; features drawn "
-            f"at random would have {self.chance:.2f}."
-        ]
-        if self.converged is None:
-            out.append("Stable is not right: converged=20000 adds the agreement with LIME's "
-                       "explanation from that many rows.")  # fmt: skip
-        else:
-            out.append(f"Agreement: the same overlap with LIME's explanation from "
-                       f"{self.converged.bill.rows} rows.")  # fmt: skip
-        unsigned = [m.method for m in self.methods if not m.first.signed]
-        if unsigned:
-            listed = short(", ".join(unsigned), 200)
-            out.append(f"Without sign, only how much a feature matters: {listed}.")
-        out.append("Scores of the first run, ± half the 95% interval where there is one; units "
-                   "differ between methods.")  # fmt: skip
-        return out
+        """What one must know to read the tables."""
+        from eagle.show import tables
 
-    def _costs(self) -> list[list[str]]:
-        head = ["method", "rows", "calls", "seconds", "stability", "chance"]
-        head += [] if self.converged is None else ["agreement"]
-        rows = [head]
-        for m in self.methods:
-            row = [short(m.method, 60), f"{m.rows:.0f}", f"{m.calls:.0f}", f"{m.seconds:.3f}"]
-            row += ["" if np.isnan(m.stability) else f"{m.stability:.2f}", f"{self.chance:.2f}"]
-            rows.append(row + ([] if self.converged is None else [f"{m.agreement:.2f}"]))
-        return rows
-
-    def _scores(self) -> list[list[str]]:
-        order = self.order()
-        rows = [["feature", *[short(m.method, 22) for m in self.methods]]]
-        for j in order[:SHOWN]:
-            rows.append([short(self.names[j], 30), *[_cell(m.first, j) for m in self.methods]])
-        if len(order) > SHOWN:
-            rows.append([f"… and {len(order) - SHOWN} more", *[""] * len(self.methods)])
-        return rows
+        return tables.notes(self)
 
 
 def compare(
@@ -290,39 +250,6 @@ def _runs(
         budget = min(budget, method.budget)  # with more rows it would take hours
     seeds = [explainer.seed + run for run in range(runs)]
     return [explainer.using(method, budget=budget, random_state=seed) for seed in seeds]
-
-
-def _cell(e: Explanation, j: int) -> str:
-    low, high = e.shown()[j]
-    half = "" if np.isnan(low) else f" ± {(high - low) / 2:.2g}"
-    return f"{number(float(e.scores[j]))}{half}"
-
-
-def _lines(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Columns side by side: the first to the left, numbers to the right."""
-    wide = [max(len(row[c]) for row in rows) for c in range(len(rows[0]))]
-    out = []
-    for row in rows:
-        cells = [text.rjust(w) for text, w in zip(row, wide, strict=True)]
-        out.append("  ".join([row[0].ljust(wide[0]), *cells[1:]]).rstrip())
-    return out
-
-
-def _blocks(rows: Sequence[Sequence[str]]) -> list[list[list[str]]]:
-    """A wide table as several that fit a console, each with the first column."""
-    wide = [2 + max(len(row[c]) for row in rows) for c in range(len(rows[0]))]
-    blocks: list[list[int]] = [[]]
-    for c in range(1, len(wide)):
-        if blocks[-1] and wide[0] + sum(wide[b] for b in blocks[-1]) + wide[c] > CONSOLE:
-            blocks.append([])
-        blocks[-1].append(c)
-    return [[[row[0], *[row[c] for c in block]] for row in rows] for block in blocks]
-
-
-def _html(rows: Sequence[Sequence[str]]) -> str:
-    head, *body = [[escape(cell) for cell in row] for row in rows]
-    lines = "".join(f"<tr><td>{'</td><td>'.join(row)}</td></tr>" for row in body)
-    return f"<table><tr><th>{'</th><th>'.join(head)}</th></tr>{lines}</table>"
 
 
 def _pandas() -> Any:

@@ -15,21 +15,13 @@ from eagle.engine.method import Method
 from eagle.engine.plan import Planner, Prepared
 from eagle.engine.run import ask
 from eagle.engine.walk import Watch
-from eagle.explanation import (
-    Bill,
-    Explanation,
-    Target,
-    aimed_at,
-    answers_of,
-    refuse_pair,
-    too_small,
-)
+from eagle.explanation import Bill, Explanation, short
 from eagle.foreign import Foreign, Question
 from eagle.models.box import Steady, Task, box
 from eagle.plan import Plan
 from eagle.progress import Progress, Watching
-from eagle.render import short
 from eagle.source.tables import Bounds, Columns, Scales, View, source
+from eagle.targets import Target, aimed_at, answers_of, refuse_pair, too_small
 from eagle.types import Array, Group, InputError, Instances, Need, Wanted, told
 from eagle.until import Rule
 

@@ -9,18 +9,11 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 
-from eagle.explanation import (
-    Bill,
-    Evidence,
-    Explanation,
-    Target,
-    aimed_at,
-    answers_of,
-    explained,
-)
+from eagle.explanation import Bill, Evidence, Explanation
 from eagle.models.box import Box
 from eagle.space.neighbours import Neighbours
 from eagle.surrogate.posterior import Posterior
+from eagle.targets import Target, aimed_at, answers_of, explained
 from eagle.types import AnswerError, Array, InputError, Instances, Need
 
 Query = Callable[[Any, int], Array]

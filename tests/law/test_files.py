@@ -22,8 +22,9 @@ from scipy import sparse
 
 import eagle
 from catalogue import LABELS, PICTURES, QUICK, TEXTS, TWO, brightness, mood
-from eagle import methods, sealed
-from eagle.explanation import OLD
+from eagle import methods
+from eagle.files import sealed
+from eagle.files.explanations import OLD
 from eagle.space.background import Background
 from eagle.surrogate.process import Process
 

@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 
 import eagle
 from catalogue import METHODS
-from eagle import methods, sealed
-from eagle.surrogate import saved
+from eagle import methods
+from eagle.files import sealed, surrogates
+from eagle.files.registry import KINDS
 from eagle.surrogate.bayes import BayesLinear
 from eagle.surrogate.bootstrap import Bootstrap
 from eagle.surrogate.evidence import Evidence
@@ -43,34 +44,34 @@ plain = st.one_of(
     st.builds(Evidence, most=st.integers(1, 10**6), tolerance=st.floats(0, 1)),
     st.builds(Evidence, st.none() | positive, positive, means, st.booleans()),
 )
-surrogates = st.recursive(
+every_surrogate = st.recursive(
     plain, lambda inner: st.builds(Bootstrap, inner, st.integers(2, 10**6)), max_leaves=3
 )
 
 
-@given(surrogates)
+@given(every_surrogate)
 def test_every_surrogate_comes_back_as_it_was(surrogate: Any) -> None:
-    data = saved.to_dict(surrogate)
+    data = surrogates.to_dict(surrogate)
     text = json.dumps(data, allow_nan=False)
-    for again in (saved.read(data), saved.read(json.loads(text))):
+    for again in (surrogates.read(data), surrogates.read(json.loads(text))):
         assert again == surrogate
         assert type(again) is type(surrogate)
         assert hash(again) == hash(surrogate)
         assert repr(again) == repr(surrogate)
-    assert saved.to_dict(saved.read(json.loads(text))) == json.loads(text)
+    assert surrogates.to_dict(surrogates.read(json.loads(text))) == json.loads(text)
 
 
 @pytest.mark.parametrize("name", METHODS)
 def test_the_surrogate_of_every_method_can_be_saved(name: str) -> None:
     surrogate = METHODS[name].surrogate
-    assert saved.read(json.loads(json.dumps(saved.to_dict(surrogate)))) == surrogate
+    assert surrogates.read(json.loads(json.dumps(surrogates.to_dict(surrogate)))) == surrogate
 
 
 def test_numpys_numbers_become_plain_ones() -> None:
     odd = Bootstrap(Ridge(np.float32(0.5), Auto(np.int64(3))), 5)  # type: ignore[arg-type]
     mean = tuple(np.array([1.0, 2.0], dtype=np.float32))
     for surrogate in (odd, Evidence(np.float64(1), np.float64(2), mean)):
-        again = saved.read(json.loads(json.dumps(saved.to_dict(surrogate))))
+        again = surrogates.read(json.loads(json.dumps(surrogates.to_dict(surrogate))))
         assert again == surrogate
 
 
@@ -82,7 +83,7 @@ junk = st.recursive(
         st.sampled_from([10**400, -(10**400), "Ridge", "__class__", {"Ridge": {}}, {}, []]),
     ),
     lambda inner: st.lists(inner, max_size=3)
-    | st.dictionaries(st.sampled_from([*saved.KINDS, "os.system", "", "_line"]), inner, max_size=2),
+    | st.dictionaries(st.sampled_from([*KINDS, "os.system", "", "_line"]), inner, max_size=2),
     max_leaves=8,
 )  # fmt: skip
 words = st.sampled_from(
@@ -93,7 +94,7 @@ hostile = st.one_of(
     junk,
     st.builds(
         lambda name, options: {name: options},
-        st.sampled_from([*saved.KINDS, "Method", "eval"]),
+        st.sampled_from([*KINDS, "Method", "eval"]),
         st.dictionaries(words, junk, max_size=3),
     ),
 )
@@ -102,7 +103,7 @@ hostile = st.one_of(
 def tried(data: Any) -> Any:
     """What is read, or None where it is refused in one of the three ways."""
     try:
-        return saved.read(data)
+        return surrogates.read(data)
     except (KeyError, TypeError, ValueError):
         return None
 
@@ -119,8 +120,8 @@ def test_junk_is_refused_or_harmless(data: Any) -> None:
     if found is None:
         return
     # It is a value of a kind that may be named, and it can be written again and hashed.
-    assert type(found).__name__ in saved.KINDS
-    assert saved.read(saved.to_dict(found)) == found or "nan" in repr(found)
+    assert type(found).__name__ in KINDS
+    assert surrogates.read(surrogates.to_dict(found)) == found or "nan" in repr(found)
     hash(found)
 
 
@@ -191,13 +192,13 @@ def test_what_is_not_a_surrogate_is_refused(data: Any) -> None:
 
 
 def test_parts_within_parts_within_parts() -> None:
-    assert saved.read(nested(3)) == Bootstrap(Bootstrap(Bootstrap(Ridge())))
+    assert surrogates.read(nested(3)) == Bootstrap(Bootstrap(Bootstrap(Ridge())))
     lists: Any = 1.0
     for _ in range(5000):
         lists = [lists]
     for data in (nested(5000), {"Evidence": {"precision": 1.0, "mean": lists}}):
         with pytest.raises(ValueError, match="parts within parts"):
-            saved.read(data)
+            surrogates.read(data)
         with pytest.raises(eagle.InputError, match="damaged"):
             eagle.Explanation.from_dict(with_surrogate(data))
 
@@ -209,7 +210,7 @@ def test_a_hostile_surrogate_in_an_explanation_is_an_input_error(data: Any) -> N
         found = eagle.Explanation.from_dict(with_surrogate(data))
     except eagle.InputError:
         return
-    assert found.surrogate is None or type(found.surrogate).__name__ in saved.KINDS
+    assert found.surrogate is None or type(found.surrogate).__name__ in KINDS
 
 
 def places(data: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:

@@ -28,12 +28,13 @@ def python(code: str, *flags: str) -> str:
 def test_public_names() -> None:
     assert sorted(eagle.__all__) == [
         "Background", "Comparison", "EagleError", "Explainer", "Explanation", "Images",
-        "InputError", "Method", "ModelError", "Plan", "ReplyError", "Texts",
+        "InputError", "Method", "ModelError", "Parts", "Plan", "ReplyError", "Texts",
         "compare", "methods", "plot", "theory", "until",
     ]  # fmt: skip
     assert all(hasattr(eagle, name) for name in eagle.__all__)
     assert not hasattr(eagle, "nonsense")
     assert python("import eagle; print(eagle.plot.attribution.__name__)") == "attribution\n"
+    assert python("import eagle.files; print(*eagle.files.__all__)") == "register registered\n"
 
 
 def test_importing_is_light() -> None:
@@ -41,7 +42,7 @@ def test_importing_is_light() -> None:
         "pandas", "sklearn", "matplotlib", "rich", "narwhals", "onnxruntime",
         "scipy.stats", "scipy.linalg", "scipy.special",
     )  # fmt: skip
-    loaded = python(f"import eagle, sys; print([m for m in {heavy!r} if m in sys.modules])")
+    loaded = python(f"import eagle.files, sys; print([m for m in {heavy!r} if m in sys.modules])")
     assert loaded.strip() == "[]"
 
 

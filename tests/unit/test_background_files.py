@@ -13,7 +13,7 @@ import pytest
 from scipy import sparse
 
 import eagle
-from eagle import sealed
+from eagle.files import sealed
 from eagle.space.background import Background
 
 RNG = np.random.default_rng(3)

@@ -15,8 +15,9 @@ from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier
 
 import eagle
-from eagle import methods, sealed
-from eagle.render import SHOWN
+from eagle import methods
+from eagle.files import sealed
+from eagle.show.sheet import SHOWN
 from eagle.surrogate.bayes import LineFit
 
 RNG = np.random.default_rng(0)

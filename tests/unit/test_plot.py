@@ -24,8 +24,9 @@ from matplotlib.text import Text
 from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import RandomForestClassifier
 
-from eagle import Explainer, Explanation, plot, render
+from eagle import Explainer, Explanation, plot
 from eagle.plot.lines import spread
+from eagle.show.sheet import DOWN, UP
 from eagle.surrogate.bayes import BayesLinear
 from eagle.surrogate.posterior import StudentT
 from eagle.types import Array, InputError, MissingExtraError
@@ -220,7 +221,7 @@ def test_bars_are_scores_and_whiskers_intervals(explanation: Explanation, level:
     assert 0 < unclear.sum() < 30
     assert [bool(b.get_hatch()) for b in bars] == unclear.tolist()
     assert [to_rgba(b.get_facecolor())[3] < 1 for b in bars] == unclear.tolist()
-    colours = [render.UP if s > 0 else render.DOWN for s in e.scores[order]]
+    colours = [UP if s > 0 else DOWN for s in e.scores[order]]
     assert [to_hex(b.get_facecolor()).upper() for b in bars] == colours
     assert f"{100 * level:g}% interval" in ax.get_xlabel()
 

@@ -16,7 +16,9 @@ from rich.console import Console
 
 import eagle
 from catalogue import LABELS, PICTURES, TEXTS, TWO, brightness, mood
-from eagle import demos, methods, png, render, sealed
+from eagle import demos, methods, png
+from eagle.files import sealed
+from eagle.show.panels import panels
 from eagle.space.subject import MOST, Passage, Picture
 from eagle.types import InputError
 
@@ -146,7 +148,7 @@ def test_segments_on_a_page_have_outlines(picture: eagle.Explanation) -> None:
     pixels = PICTURES[0].repeat(5, axis=0).repeat(5, axis=1)
     sheet = replace(picture, subject=Picture.of(pixels, large - 1)).sheet().shown
     assert isinstance(sheet.subject, Picture)
-    shown = render._panels(sheet, sheet.subject)
+    shown = panels(sheet, sheet.subject)
     side = large.shape[1]
     doubt = shown[:, 2 * side + 8 :, 0].astype(float)
     assert (doubt[:, 14] < 0.7 * doubt[:, 13]).mean() > 0.7  # where column 2 meets column 3

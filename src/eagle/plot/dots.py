@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from eagle.explainer import whole_number
-from eagle.explanation import LEVEL, Explanation
+from eagle.explanation import LEVEL, Explanation, short
 from eagle.plot.page import (
     LITERAL,
     WIDTH,
@@ -21,7 +21,6 @@ from eagle.plot.page import (
     unsure,
     whiskers,
 )
-from eagle.render import short
 from eagle.types import Array, InputError
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal, final
 
 import numpy as np
 
-from eagle.explanation import Explanation
-from eagle.render import DOWN, UP, short
+from eagle.explanation import Explanation, short
+from eagle.show.sheet import DOWN, UP
 from eagle.surrogate.posterior import Bounds
 from eagle.types import Array, InputError, MissingExtraError
 

@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 
 from eagle.comparison import Compared, Comparison
 from eagle.explainer import whole_number
-from eagle.explanation import LEVEL
+from eagle.explanation import LEVEL, short
 from eagle.plot.page import LITERAL, SOFT, lined, pale, per_cent, sides, unsure
-from eagle.render import short
 from eagle.types import InputError, MissingExtraError
 
 if TYPE_CHECKING:

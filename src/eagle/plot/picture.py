@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle.explanation import Explanation
+from eagle.explanation import Explanation, short
 from eagle.plot.page import LITERAL, SOFT, one, per_cent, unsure
-from eagle.render import DOWN, UP, short
+from eagle.show.sheet import DOWN, UP
 from eagle.space.subject import Picture
 from eagle.types import Array, InputError, MissingExtraError
 

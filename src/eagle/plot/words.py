@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from eagle.explanation import Explanation
+from eagle.explanation import Explanation, short
 from eagle.plot.page import LITERAL, SOFT, fold, one, page, per_cent, unsure
-from eagle.render import BLUE_ORANGE, GREEN_RED, short
+from eagle.show.sheet import BLUE_ORANGE, GREEN_RED
 from eagle.space.subject import Passage
 from eagle.types import InputError
 

@@ -635,29 +635,29 @@ class Background:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data: what `save` writes."""
-        from eagle.space import saved
+        from eagle.files import backgrounds
 
-        return saved.to_dict(self)
+        return backgrounds.to_dict(self)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Background:
         """The background that `to_dict` wrote."""
-        from eagle.space import saved
+        from eagle.files import backgrounds
 
-        return saved.from_dict(data)
+        return backgrounds.from_dict(data)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the summary as JSON, with a checksum: no rows, no code."""
-        from eagle.space import saved
+        from eagle.files import backgrounds
 
-        saved.save(self, path)
+        backgrounds.save(self, path)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Background:
         """Read what `save` wrote. Nothing in the file is ever run."""
-        from eagle.space import saved
+        from eagle.files import backgrounds
 
-        return saved.load(path)
+        return backgrounds.load(path)
 
 
 def _by_place(names: Sequence[Hashable]) -> list[int] | None:

@@ -2,79 +2,89 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any, Final
 
 import numpy as np
 
-from eagle.sealed import floats, mapping, null, number, number_or, pack, short, text, unpack
-from eagle.surrogate.bayes import BayesLinear
-from eagle.surrogate.bootstrap import Bootstrap
-from eagle.surrogate.boundary import Boundary
-from eagle.surrogate.evidence import Evidence
+from eagle.files.registry import HOW, OWN, kind_of, name_of
+from eagle.files.sealed import (
+    DTYPES,
+    floats,
+    mapping,
+    null,
+    number,
+    number_or,
+    pack,
+    short,
+    text,
+    unpack,
+)
 from eagle.surrogate.fit import Surrogate
-from eagle.surrogate.information import Prior
-from eagle.surrogate.logistic import Logistic
 from eagle.surrogate.posterior import Bounds, Draws, Posterior, StudentT
-from eagle.surrogate.process import Process
-from eagle.surrogate.ridge import Ridge
-from eagle.surrogate.robust import Robust
-from eagle.surrogate.select import Auto, Forward, Highest, LassoPath
-from eagle.surrogate.tree import Tree
 from eagle.types import Array, InputError, Need
 
 TINY: Final = float(np.finfo(np.float64).tiny)
 
-KINDS: Final[dict[str, type]] = {
-    kind.__name__: kind
-    for kind in (
-        BayesLinear,
-        Prior,
-        Ridge,
-        Auto,
-        Forward,
-        Highest,
-        LassoPath,
-        Evidence,
-        Bootstrap,
-        Boundary,
-        Robust,
-        Logistic,
-        Tree,
-        Process,
-    )
-}
-"""All that a file may name."""
-
-DEEPEST = 20
+DEEPEST: Final = 20
 """So many parts within parts: far more than any surrogate has."""
 
+PACKED: Final = {"dtype", "shape", "data"}
+"""What an array is made of in a file."""
 
-def to_dict(part: Any) -> Any:
-    """A part as {its name: its settings}; numbers, words and None as they are."""
+
+def to_dict(part: Any, *, arrays: bool = False) -> Any:
+    """A part as {its name: its settings}; numbers, words and None as they are.
+
+    Only users' own classes have `arrays`.
+    """
     if is_dataclass(part) and not isinstance(part, type):
-        settings = {f.name: to_dict(getattr(part, f.name)) for f in fields(part) if f.init}
-        return {type(part).__name__: settings}
+        name, arrays = name_of(part), type(part) not in OWN
+        kept = {f.name: getattr(part, f.name) for f in fields(part) if f.init}
+        return {name: {key: to_dict(value, arrays=arrays) for key, value in kept.items()}}
     if isinstance(part, tuple):
-        return [to_dict(one) for one in part]
-    return part.item() if isinstance(part, np.generic) else part
+        return [to_dict(one, arrays=arrays) for one in part]
+    if isinstance(part, np.ndarray) and arrays and part.dtype.newbyteorder("<").str in DTYPES:
+        return pack(part)
+    return _plain(part.item() if isinstance(part, np.generic) else part)
 
 
-def from_dict(data: Any, depth: int = 0) -> Any:
+def _plain(part: Any) -> Any:
+    if part is not None and not isinstance(part, str | int | float):
+        raise InputError(
+            f"a value of type {type(part).__name__} cannot be saved as a surrogate or as a part of "
+            f"one: give a number, a text, a tuple of them, or a class of your own, and {HOW}"
+        )
+    if isinstance(part, float) and not math.isfinite(part):
+        raise InputError(f"{part} cannot be saved as a setting: files hold finite numbers")
+    return part
+
+
+def from_dict(data: Any, depth: int = 0, *, arrays: bool = False) -> Any:
     """What `to_dict` wrote. What else comes is a KeyError, a TypeError or a ValueError."""
     if depth > DEEPEST:
         raise ValueError("no surrogate has so many parts within parts")
-    if isinstance(data, Mapping):
-        if len(data) != 1:
-            raise ValueError(f"a part of a surrogate has {len(data)} names")
-        ((name, settings),) = data.items()
-        if name not in KINDS:
-            raise ValueError(f"{short(name)} is no part of a surrogate")
-        if not isinstance(settings, Mapping):
-            raise TypeError(f"the settings of {name} are no mapping")
-        return KINDS[name](**{key: from_dict(v, depth + 1) for key, v in settings.items()})
-    return tuple(from_dict(v, depth + 1) for v in data) if isinstance(data, list) else data
+    if isinstance(data, list):
+        return tuple(from_dict(v, depth + 1, arrays=arrays) for v in data)
+    if not isinstance(data, Mapping):
+        return data
+    return unpack(data) if arrays and data.keys() == PACKED else _part(data, depth)
+
+
+def _part(data: Mapping[str, Any], depth: int) -> Any:
+    if len(data) != 1:
+        raise ValueError(f"a part of a surrogate has {len(data)} names")
+    ((name, settings),) = data.items()
+    if not text(name).isidentifier():
+        raise ValueError(f"{short(name)} is no part of a surrogate")
+    kind = kind_of(name)
+    if not isinstance(settings, Mapping):
+        raise TypeError(f"the settings of {name} are no mapping")
+    arrays = kind not in OWN
+    read = {key: from_dict(v, depth + 1, arrays=arrays) for key, v in settings.items()}
+    return kind(**read)
 
 
 def features(data: Any, surrogate: Surrogate | None) -> Array:
@@ -125,7 +135,7 @@ def posterior_to_dict(posterior: Posterior | None) -> dict[str, Any] | None:
             return {"draws": pack(values)}
         case Bounds(_, low, high, level):
             return {"low": pack(low), "high": pack(high), "level": level}
-    raise InputError(f"a {type(posterior).__name__} cannot be saved")
+    return {"registered": to_dict(posterior)}
 
 
 def read_posterior(data: Any, scores: Array) -> Posterior | None:
@@ -140,6 +150,9 @@ def read_posterior(data: Any, scores: Array) -> Posterior | None:
         kind = text(data.get("kind", "posterior"))  # files of before have no other
         found = StudentT(scores, factor, df, variance, kind)
         fits = (d, d) == factor.shape and df > 0 and variance >= 0
+    elif "registered" in data:
+        found = from_dict(data["registered"])
+        fits = np.shape(found.mean) == (d,) and np.shape(found.std) == (d,)
     elif "draws" in data:
         values = floats(data["draws"], 2)
         found, fits = Draws(scores, values), values.shape[1:] == (d,) and len(values) > 1

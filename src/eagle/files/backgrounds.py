@@ -9,19 +9,26 @@ from typing import Any, Final
 
 import numpy as np
 
-from eagle import sealed
-from eagle.sealed import FAULTS, flag, listed, mapping, null, number, number_or, text, whole, why
-from eagle.space import template as templates
+from eagle.files import sealed, templates
+from eagle.files.sealed import (
+    FAULTS,
+    Format,
+    flag,
+    listed,
+    mapping,
+    null,
+    number,
+    number_or,
+    text,
+    whole,
+    why,
+)
 from eagle.space.background import KEPT, STEPS, Background, Column
 from eagle.space.column import LARGEST_WHOLE, Codes, key
 from eagle.space.frame import Frame
 from eagle.types import Array, InputError, MissingExtraError
 
-SCHEMA: Final = 2
-SEALED: Final = 2
-"""Since this schema files have a checksum."""
-
-OLDEST: Final = 1
+FORMAT: Final = Format("eagle background", oldest=1, schema=2, sealed_since=2)
 
 WIDEST: Final = 1 << 20
 """A table has at most so many columns."""
@@ -32,10 +39,8 @@ ROUNDING: Final = 1e-9
 
 def to_dict(background: Background) -> dict[str, Any]:
     """Plain data, and their checksum."""
-    return sealed.sealed(
+    return FORMAT.seal(
         {
-            "schema": SCHEMA,
-            "kind": "eagle background",
             "rows": background.rows,
             "template": templates.to_dict(background.template),
             "columns": [_column_to_dict(c) for c in background.columns],
@@ -83,13 +88,7 @@ def _unfit(name: str, error: Exception) -> InputError:
 
 
 def _read(data: Any) -> Background:
-    if mapping(data)["kind"] != "eagle background":
-        raise ValueError("it is something else")
-    schema = whole(data["schema"])
-    if not OLDEST <= schema <= SCHEMA:
-        raise ValueError(f"it has schema {schema}, not {OLDEST} to {SCHEMA}")
-    sealed.check(dict(data), schema, SEALED)
-    columns = listed(data["columns"])
+    columns = listed(FORMAT.opened(data)["columns"])
     if not 0 < len(columns) <= WIDEST:
         raise ValueError(f"it has {len(columns)} columns")
     template = templates.from_dict(data["template"], len(columns))

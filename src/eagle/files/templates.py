@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from eagle.sealed import flag, listed, mapping, one_of, short, text, whole
+from eagle.files.sealed import flag, listed, mapping, one_of, short, text, whole
 from eagle.space.arrays import ArrayFrame, SparseFrame
 from eagle.space.dataframes import NarwhalsFrame, PandasFrame, narwhals
 from eagle.space.frame import Frame

@@ -12,9 +12,10 @@ import hashlib
 import json
 import math
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,6 +54,38 @@ DTYPES: Final = {
 
 
 # -- whole files --------------------------------------------------------------------------------
+
+
+@final
+@dataclass(frozen=True)
+class Format:
+    """One kind of file: what it calls itself, the schemas that are read, the one written.
+
+    Files have a checksum since the schema `sealed_since`.
+    """
+
+    kind: str
+    oldest: int
+    schema: int
+    sealed_since: int
+
+    def seal(self, data: Mapping[str, Any]) -> dict[str, Any]:
+        """The data of such a file, under its kind, its schema and its checksum."""
+        return sealed({"schema": self.schema, "kind": self.kind, **data})
+
+    def reads(self, schema: int) -> bool:
+        """Whether files of this schema are read."""
+        return self.oldest <= schema <= self.schema
+
+    def opened(self, data: Any) -> Mapping[str, Any]:
+        """The data, if they are of this kind, plain, and as they were when they were sealed."""
+        if mapping(data)["kind"] != self.kind:
+            raise ValueError("it is something else")
+        schema = whole(data["schema"])
+        if not self.reads(schema):
+            raise ValueError(f"it has schema {schema}, not {self.oldest} to {self.schema}")
+        check(dict(data), schema, self.sealed_since)
+        return mapping(data)
 
 
 def sealed(data: Mapping[str, Any]) -> dict[str, Any]:
@@ -211,6 +244,20 @@ def scalar(value: Any) -> Any:
 def null(value: float) -> float | None:
     """What JSON has no number for, as null."""
     return value if math.isfinite(value) else None
+
+
+def writable(text: str) -> str:
+    """Text that files can hold: half a character, which Python allows, as its number."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def plain_json(value: Any) -> Any:
+    """A label or value as JSON holds it; what JSON does not know becomes its text."""
+    if isinstance(value, tuple):
+        return [plain_json(v) for v in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value if value is None or isinstance(value, str | int | float | bool) else str(value)
 
 
 def one_of(value: Any, known: Iterable[str]) -> str:

@@ -1,0 +1,280 @@
+"""Explanations in files: everything is written, and what is read must follow from its evidence."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from os import PathLike
+from typing import Any, Final, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eagle.explanation import LEVEL, Bill, Evidence, Explanation, columns
+from eagle.files import sealed, subjects, surrogates
+from eagle.files.agree import ROUNDING, TIGHT, agree
+from eagle.files.registry import UnknownKindError
+from eagle.files.sealed import (
+    FAULTS,
+    WIDEST,
+    Format,
+    flag,
+    floats,
+    listed,
+    mapping,
+    null,
+    number,
+    number_or,
+    one_of,
+    pack,
+    plain_json,
+    scalar,
+    short,
+    text,
+    unpack,
+    whole,
+    why,
+)
+from eagle.models.box import Task
+from eagle.surrogate.fit import Fit
+from eagle.targets import answers_of
+from eagle.types import Array, InputError, MissingExtraError
+
+FORMAT: Final = Format("eagle explanation", oldest=2, schema=3, sealed_since=3)
+"""Since schema 3 the scores of a file follow from its evidence."""
+
+OLD: Final = (
+    "this explanation was saved by an older version of eagle: its scores were not checked against "
+    "its evidence"
+)
+"""The note of files from before checksums."""
+
+UNCHECKED: Final = (
+    "the scores were not checked against the evidence of this file, which needs scikit-learn"
+)
+NOTES: Final = ("", OLD, UNCHECKED)
+
+
+class _ForgedError(ValueError):
+    """A saved explanation is whole, but its numbers are not those of its evidence."""
+
+
+# -- writing ------------------------------------------------------------------------------------
+
+
+def save(e: Explanation, path: str | PathLike[str]) -> None:
+    """Write an explanation as JSON with a checksum."""
+    if len(e.names) > WIDEST:
+        raise InputError(f"an explanation of more than {WIDEST} features cannot be saved")
+    sealed.write(path, to_json(e, indent=1))
+
+
+def to_json(e: Explanation, indent: int | None = None) -> str:
+    return json.dumps(to_dict(e), indent=indent, ensure_ascii=False, allow_nan=False)
+
+
+def to_dict(e: Explanation) -> dict[str, Any]:
+    """Everything as plain data, and its checksum.
+
+    Arrays of evidence are base64, all else is readable.
+    """
+    return FORMAT.seal(
+        {
+            "method": e.method,
+            "seed": e.seed,
+            "task": e.task,
+            "outputs": [plain_json(o) for o in e.outputs],
+            "target": plain_json(e.target),
+            "prediction": e.prediction,
+            "local_prediction": e.local_prediction,
+            "intercept": null(e.intercept),
+            "signed": e.signed,
+            "r2": null(e.r2),
+            "r2_held_out": null(e.r2_held_out),
+            "features": _features(e),
+            "warnings": list(e.warnings),
+            "bill": asdict(e.bill),
+            "surrogate": surrogates.to_dict(e.surrogate),
+            "posterior": surrogates.posterior_to_dict(e.posterior),
+            "evidence": {
+                "points": pack(e.evidence.points),
+                "features": pack(_compact(e.evidence.features)),
+                "weight": pack(e.evidence.weight),
+                "answers": pack(e.evidence.answers),
+                **surrogates.repeats(e.evidence.often),
+            },
+            "subject": subjects.to_dict(e.subject),
+            "note": e.note,
+        }
+    )
+
+
+def _features(e: Explanation) -> list[dict[str, Any]]:
+    low, high, _, _ = columns(e, LEVEL)
+    return [
+        {
+            "name": e.names[j],
+            "condition": e.conditions[j],
+            "value": plain_json(e.values[j]),
+            "score": float(e.scores[j]),
+            "low": null(float(low[j])),
+            "high": null(float(high[j])),
+            "contrast": null(float(e.contrast[j])),
+        }
+        for j in range(len(e.names))
+    ]
+
+
+def _compact(features: Array) -> NDArray[Any]:
+    """Indicators as single bytes; what a byte does not hold, such as NaN, as it is."""
+    if not ((features >= 0) & (features <= 255)).all():
+        return features
+    small = features.astype(np.uint8)
+    return small if np.array_equal(small, features) else features
+
+
+# -- reading ------------------------------------------------------------------------------------
+
+
+def load(path: str | PathLike[str]) -> Explanation:
+    """Read what `save` wrote. Nothing in the file is ever run."""
+    try:
+        content = sealed.load(path)
+    except ValueError as error:
+        raise InputError(f"{path} is not an explanation saved by eagle: {why(error)}") from None
+    return from_json(content)
+
+
+def from_json(content: str) -> Explanation:
+    try:
+        data = sealed.parse(content)
+    except FAULTS as error:
+        raise InputError(f"this is not an explanation saved by eagle: {why(error)}") from None
+    return from_dict(data)
+
+
+def from_dict(data: Mapping[str, Any]) -> Explanation:
+    """The explanation that `to_dict` wrote, if its scores follow from its evidence."""
+    if not isinstance(data, Mapping) or data.get("kind") != FORMAT.kind:
+        raise InputError("this is not an explanation saved by eagle")
+    schema = data.get("schema")
+    if type(schema) is not int or not FORMAT.reads(schema):
+        raise InputError(
+            f"this explanation has schema {short(schema)}, but this version of eagle reads "
+            f"{FORMAT.oldest} to {FORMAT.schema}"
+        )
+    try:
+        found = _read(FORMAT.opened(data))
+        return found if found.note == OLD else _checked(found, data["features"])
+    except _ForgedError as error:
+        raise InputError(str(error)) from None
+    except UnknownKindError as error:
+        raise InputError(f"this saved explanation cannot be read: {error}") from None
+    except FAULTS as error:
+        raise InputError(f"this saved explanation is damaged: {why(error)}") from None
+
+
+def _read(data: Mapping[str, Any]) -> Explanation:
+    features = [mapping(f) for f in listed(data["features"])]
+    target, evidence, bill = data["target"], mapping(data["evidence"]), mapping(data["bill"])
+    d = len(features)
+    if not 0 < d <= WIDEST:
+        raise ValueError(f"it has {d} features")
+    scores = np.array([number(f["score"]) for f in features])
+    surrogate = None if data["surrogate"] is None else surrogates.read(data["surrogate"])
+    found = Explanation(
+        names=tuple(text(f["name"]) for f in features),
+        conditions=tuple(text(f["condition"]) for f in features),
+        values=tuple(f["value"] for f in features),
+        scores=scores,
+        posterior=surrogates.read_posterior(data["posterior"], scores),
+        signed=flag(data["signed"]),
+        intercept=number_or(data["intercept"], np.nan),
+        prediction=number(data["prediction"]),
+        local_prediction=number(data["local_prediction"]),
+        target=tuple(map(scalar, target)) if isinstance(target, list) else scalar(target),
+        outputs=tuple(map(scalar, listed(data["outputs"]))),
+        task=one_of(data["task"], get_args(Task)),
+        contrast=np.array([number_or(f["contrast"], np.nan) for f in features]),
+        r2=number_or(data["r2"], np.nan),
+        r2_held_out=number_or(data["r2_held_out"], np.nan),
+        evidence=Evidence(
+            unpack(evidence["points"], 2),
+            surrogates.features(evidence["features"], surrogate),
+            floats(evidence["weight"], 1),
+            floats(evidence["answers"], 2),
+            surrogates.often(evidence, surrogate),
+        ),
+        bill=Bill(
+            whole(bill["rows"]),
+            whole(bill["calls"]),
+            number(bill["model_seconds"]),
+            number(bill["own_seconds"]),
+            text(bill.get("stopped", "")),
+        ),
+        method=text(data["method"]),
+        surrogate=surrogate,
+        seed=whole(data["seed"]),
+        subject=subjects.read(data["subject"], d),
+        note=one_of(data["note"], NOTES) if data["schema"] >= FORMAT.sealed_since else OLD,
+    )
+    _check_arrays(found)
+    return found
+
+
+def _check_arrays(found: Explanation) -> None:
+    """That arrays fit one another and that there is something to explain."""
+    e, d = found.evidence, len(found.names)
+    n = len(e.weight)
+    wide = e.features.shape == (n, d) or found.surrogate is None
+    full = e.answers.shape == (n, len(found.outputs))
+    if not n or not len(e.points) == len(e.often) == n or not wide or not full:
+        raise ValueError("the arrays do not fit one another")
+    if (e.weight < 0).any():
+        raise ValueError("a weight is negative")
+    answers_of(e.answers, found.outputs, found.target)
+
+
+def _checked(found: Explanation, features: list[Mapping[str, Any]]) -> Explanation:
+    """The explanation, if its numbers are those that its evidence gives."""
+    try:
+        with np.errstate(all="ignore"):
+            follows = _shows(found, features) and _follows(found)
+    except MissingExtraError:  # it can be looked at all the same
+        return replace(found, note=UNCHECKED)
+    if not follows:
+        raise _ForgedError(
+            "this saved explanation says other scores than its evidence gives: it was changed, "
+            "or made by another version of eagle"
+        )
+    return replace(found, note="")
+
+
+def _shows(found: Explanation, features: list[Mapping[str, Any]]) -> bool:
+    """Whether the intervals beside the scores are the posterior's."""
+    shown = found.shown()
+    there = np.where(np.isfinite(shown), shown, np.nan)
+    said = np.array([[number_or(f[name], np.nan) for name in ("low", "high")] for f in features])
+    slack = TIGHT * float(np.nanmax(np.abs(there), initial=0.0))
+    return np.allclose(said, there, rtol=0.0, atol=slack, equal_nan=True)
+
+
+def _follows(found: Explanation) -> bool:
+    """Whether the prediction is the first answer, and the rest what the surrogate learns."""
+    e = found.evidence
+    y = answers_of(e.answers, found.outputs, found.target)
+    if abs(found.prediction - y[0]) > ROUNDING * np.abs(y).max():
+        return False
+    if found.surrogate is None:
+        return True
+    said = Fit(
+        found.scores,
+        found.intercept,
+        found.local_prediction,
+        found.r2,
+        found.r2_held_out,
+        found.posterior,
+        found.signed,
+    )
+    return agree(said, found.surrogate, e.rows(found.surrogate), y)

@@ -1,0 +1,1 @@
+"""Results on screens: text, HTML and rich, for explanations and comparisons alike."""

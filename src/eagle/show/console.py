@@ -1,0 +1,71 @@
+"""Explanations for a rich console."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from eagle.explanation import Explanation, short
+from eagle.show.sheet import (
+    DOWN,
+    GREEN_RED,
+    SHOWN,
+    UP,
+    Shown,
+    heading,
+    hue,
+    interval,
+    number,
+    pieces,
+    rest,
+    sureness,
+)
+from eagle.show.sheet import sheet as sheet_of
+from eagle.space.subject import Passage
+
+if TYPE_CHECKING:
+    from rich.console import Group
+    from rich.text import Text
+
+
+def explanation(e: Explanation) -> Group:
+    """A table for a rich console."""
+    from rich.console import Group
+    from rich.table import Table
+    from rich.text import Text
+
+    sheet = sheet_of(e)
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("feature")
+    table.add_column("score", justify="right")
+    table.add_column(heading(sheet), justify="center")
+    table.add_column("P(sign)", justify="right")
+    for bar in sheet.bars[:SHOWN]:
+        style = (UP if bar.score > 0 else DOWN) if bar.clear else "dim"
+        table.add_row(
+            Text(short(bar.label, 40)),
+            Text(number(bar.score), style=style),
+            Text(interval(bar), style="" if bar.clear and bar.known else "dim"),
+            Text(sureness(bar.sure)),
+        )
+    more = rest(sheet)
+    return Group(
+        Text(short(sheet.title, 200), style="bold"),
+        *([_coloured(sheet.shown)] if isinstance(sheet.shown.subject, Passage) else []),
+        table,
+        *([Text(more, style="dim")] if more else []),
+        *[Text(short(f, 200), style="dim") for f in sheet.facts],
+        *[Text(f"Warning: {short(w, 400)}", style="yellow") for w in sheet.warnings],
+    )
+
+
+def _coloured(shown: Shown) -> Text:
+    """The text for a rich console."""
+    from rich.text import Text
+
+    assert isinstance(shown.subject, Passage)
+    out = Text()
+    for text, k in pieces(shown.subject):
+        strong = k is not None and abs(float(shown.depth[k])) > 0.25
+        style = "" if k is None else hue(shown, k, GREEN_RED) if strong else "dim"
+        out.append(short(text, 200), style=f"bold {style}" if strong and shown.clear[k] else style)
+    return out

@@ -1,0 +1,144 @@
+"""Explanations and comparisons as parts of a page. Everything shown is escaped here."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Sequence
+from html import escape
+from math import isnan
+
+from eagle import png
+from eagle.comparison import Comparison
+from eagle.explanation import Explanation, short
+from eagle.show import tables
+from eagle.show.panels import panels
+from eagle.show.sheet import (
+    GREEN_RED,
+    SHOWN,
+    Bar,
+    Shown,
+    heading,
+    hue,
+    number,
+    pieces,
+    rest,
+    sureness,
+)
+from eagle.show.sheet import sheet as sheet_of
+from eagle.space.subject import Passage, Picture
+
+STYLE = """
+.eagle{--up:#0072B2;--down:#D55E00;--line:#8884;--soft:#666;color:inherit;
+font:13px/1.45 system-ui,sans-serif;max-width:64em}
+@media(prefers-color-scheme:dark){.eagle{--up:#56B4E9;--down:#E69F00;--soft:#aaa}}
+.eagle table{border-collapse:collapse;width:100%;margin:.4em 0;background:none;font:inherit}
+.eagle th,.eagle td{padding:.15em .6em;text-align:right;border:0;
+border-bottom:1px solid var(--line);background:none;white-space:nowrap;
+font-variant-numeric:tabular-nums}
+.eagle th:first-child,.eagle td:first-child{text-align:left}
+.eagle .plot{width:30%;min-width:8em}.eagle svg{display:block;width:100%;height:1.3em}
+.eagle .title{font-weight:600}.eagle .fact{color:var(--soft);font-size:12px}
+.eagle .words{line-height:2.1}.eagle .words span{border-radius:3px;padding:.1em .15em}
+.eagle .words span{border-style:solid}.eagle img{image-rendering:pixelated;margin:.4em 0}
+.eagle .warn{border-left:3px solid var(--down);padding-left:.6em;margin:.4em 0}
+"""
+
+
+def explanation(e: Explanation) -> str:
+    """A page fragment without scripts, for light and dark, under 30 kB."""
+    sheet = sheet_of(e)
+    bars = sheet.bars[:SHOWN]
+    reach = max([abs(v) for b in bars for v in (b.low, b.high, b.score) if not isnan(v)] + [1e-300])
+    rows = [_row(bar, reach) for bar in bars]
+    more = rest(sheet)
+    return (
+        f'<div class="eagle"><style>{STYLE}</style>'
+        f'<div class="title">{escape(short(sheet.title, 200))}</div>{_subject(sheet.shown)}'
+        "<table><thead><tr><th>feature</th><th>score</th><th></th>"
+        f"<th>{heading(sheet)}</th><th>P(sign)</th></tr></thead>"
+        f"<tbody>{''.join(rows)}</tbody></table>"
+        + (f'<div class="fact">{more}</div>' if more else "")
+        + "".join(f'<div class="warn">{escape(short(w, 400))}</div>' for w in sheet.warnings)
+        + "".join(f'<div class="fact">{escape(short(f, 200))}</div>' for f in sheet.facts)
+        + "</div>"
+    )
+
+
+def _row(b: Bar, reach: float) -> str:
+    """A feature as a row of the table."""
+    span = f"{number(b.low)} … {number(b.high)}" if b.known else "not known"
+    return (
+        f"<tr><td>{escape(short(b.label, 48))}</td><td>{number(b.score)}</td>"
+        f'<td class="plot">{_bar(b, reach)}</td>'
+        f"<td>{span}</td><td>{sureness(b.sure)}</td></tr>"
+    )
+
+
+def _bar(b: Bar, reach: float) -> str:
+    """A score as a bar from 0, and its interval as a line."""
+
+    def at(value: float) -> float:
+        return round(100 + 98 * value / reach, 2)
+
+    colour = "var(--up)" if b.score > 0 else "var(--down)"
+    left, right = sorted((at(0), at(b.score)))
+    line = (
+        f'<line x1="{at(b.low)}" x2="{at(b.high)}" y1="8" y2="8" stroke="currentColor" '
+        'stroke-width="1.6"/>'
+        if b.known
+        else ""
+    )
+    return (
+        '<svg viewBox="0 0 200 16" preserveAspectRatio="none" aria-hidden="true">'
+        '<line x1="100" x2="100" y1="0" y2="16" stroke="currentColor" stroke-opacity=".4"/>'
+        f'<rect x="{left}" y="4" width="{round(right - left, 2)}" height="8" '
+        f'fill="{colour}" fill-opacity="{0.85 if b.clear else 0.35}"/>'
+        f"{line}</svg>"
+    )
+
+
+def _subject(shown: Shown) -> str:
+    """The picture or text itself, as part of a page."""
+    if isinstance(shown.subject, Passage):
+        return f'<div class="words">{_words(shown, shown.subject)}</div>'
+    if isinstance(shown.subject, Picture):
+        pixels = panels(shown, shown.subject)
+        data = b64encode(png.encode(pixels)).decode()
+        wide = max(pixels.shape[1], 320)
+        says = "the picture, its segments by score, and by the width of their intervals"
+        return f'<img alt="{says}" width="{wide}" src="data:image/png;base64,{data}">'
+    return ""
+
+
+def _words(shown: Shown, passage: Passage) -> str:
+    out = []
+    for text, k in pieces(passage):
+        if k is None:
+            out.append(escape(short(text, 200)))
+            continue
+        colour = hue(shown, k, GREEN_RED)
+        share, frame = (
+            round(0.75 * abs(float(shown.depth[k])), 2),
+            round(3 * float(shown.doubt[k]), 1),
+        )
+        red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
+        out.append(
+            f'<span title="{escape(number(float(shown.scores[k])))}" style="background:rgba({red},'
+            f'{green},{blue},{share});border-width:{frame}px;border-color:{colour}">'
+            f"{escape(short(text, 60))}</span>"
+        )
+    return "".join(out)
+
+
+def comparison(c: Comparison) -> str:
+    """What each method cost, its scores, and what one must know to read them."""
+    parts = [f"<p><b>{escape(tables.title(c))}</b></p>"]
+    parts += [_table(tables.costs(c)), _table(tables.scores(c))]
+    parts += [f"<p>{escape(note)}</p>" for note in tables.notes(c)]
+    return f"<div>{''.join(parts)}</div>"
+
+
+def _table(rows: Sequence[Sequence[str]]) -> str:
+    head, *body = [[escape(cell) for cell in row] for row in rows]
+    lines = "".join(f"<tr><td>{'</td><td>'.join(row)}</td></tr>" for row in body)
+    return f"<table><tr><th>{'</th><th>'.join(head)}</th></tr>{lines}</table>"

@@ -1,0 +1,78 @@
+"""Explanations and comparisons as plain text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from textwrap import wrap
+from typing import Final
+
+from eagle.comparison import Comparison
+from eagle.explanation import Explanation, short
+from eagle.show import tables
+from eagle.show.sheet import SHOWN, Shown, heading, interval, number, pieces, rest, sureness
+from eagle.show.sheet import sheet as sheet_of
+from eagle.space.subject import Passage
+
+CONSOLE: Final = 110
+"""Tables wider than this are printed in parts."""
+
+
+def explanation(e: Explanation) -> str:
+    """A table for a plain console."""
+    sheet = sheet_of(e)
+    bars = sheet.bars[:SHOWN]
+    labels = [short(b.label, 40) for b in bars]
+    wide = max([len(x) for x in labels] + [7])
+    head = heading(sheet)
+    lines = [short(sheet.title, 200), ""]
+    if isinstance(sheet.shown.subject, Passage):
+        lines += [*_marked(sheet.shown), ""]
+    lines.append(f"{'feature':<{wide}}  {'score':>10}  {head:^24}  {'P(sign)':>7}")
+    for label, bar in zip(labels, bars, strict=True):
+        lines.append(
+            f"{label:<{wide}}  {number(bar.score):>10}  {interval(bar):^24}  "
+            f"{sureness(bar.sure):>7}".rstrip()
+        )
+    more = rest(sheet)
+    lines += [more] if more else []
+    lines += ["", *[short(f, 200) for f in sheet.facts]]
+    lines += [f"Warning: {short(w, 400)}" for w in sheet.warnings]
+    return "\n".join(lines)
+
+
+def _marked(shown: Shown) -> list[str]:
+    """The text for a plain console: ▲ and ▼ behind words that surely push up and down."""
+    assert isinstance(shown.subject, Passage)
+    marks = {
+        k: "▲" if shown.scores[k] > 0 else "▼" for k in range(len(shown.scores)) if shown.clear[k]
+    }
+    text = "".join(t + marks.get(k, "") if k is not None else t for t, k in pieces(shown.subject))
+    return wrap(short(text, 2000), 100)
+
+
+def comparison(c: Comparison) -> str:
+    """What each method cost, its scores, and what one must know to read them."""
+    parts = [tables.costs(c), *_blocks(tables.scores(c))]
+    shown = [line for table in parts for line in (*_lines(table), "")]
+    return "\n".join([tables.title(c), "", *shown, *tables.notes(c)])
+
+
+def _lines(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Columns side by side: the first to the left, numbers to the right."""
+    wide = [max(len(row[c]) for row in rows) for c in range(len(rows[0]))]
+    out = []
+    for row in rows:
+        cells = [text.rjust(w) for text, w in zip(row, wide, strict=True)]
+        out.append("  ".join([row[0].ljust(wide[0]), *cells[1:]]).rstrip())
+    return out
+
+
+def _blocks(rows: Sequence[Sequence[str]]) -> list[list[list[str]]]:
+    """A wide table as several that fit a console, each with the first column."""
+    wide = [2 + max(len(row[c]) for row in rows) for c in range(len(rows[0]))]
+    blocks: list[list[int]] = [[]]
+    for c in range(1, len(wide)):
+        if blocks[-1] and wide[0] + sum(wide[b] for b in blocks[-1]) + wide[c] > CONSOLE:
+            blocks.append([])
+        blocks[-1].append(c)
+    return [[[row[0], *[row[c] for c in block]] for row in rows] for block in blocks]
