@@ -4,7 +4,7 @@ explainer = eagle.Explainer(model, X_train)
 explanation = explainer.explain(x)
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from eagle import methods, theory, until
 from eagle.comparison import Comparison, compare
@@ -16,11 +16,22 @@ from eagle.source.parts import Parts
 from eagle.space.background import Background
 from eagle.space.image import Images
 from eagle.space.text import Texts
-from eagle.types import EagleError, InputError, ModelError, ReplyError
+from eagle.types import (
+    AnswerError,
+    EagleError,
+    InputError,
+    MissingExtraError,
+    ModelError,
+    ReplyError,
+)
+
+if TYPE_CHECKING:
+    from eagle import plot
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "AnswerError",
     "Background",
     "Comparison",
     "EagleError",
@@ -29,6 +40,7 @@ __all__ = [
     "Images",
     "InputError",
     "Method",
+    "MissingExtraError",
     "ModelError",
     "Parts",
     "Plan",
@@ -40,6 +52,11 @@ __all__ = [
     "theory",
     "until",
 ]
+
+
+def __dir__() -> list[str]:
+    """What users import: no helper of this file."""
+    return sorted([*__all__, "__version__"])
 
 
 def __getattr__(name: str) -> Any:

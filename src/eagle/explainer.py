@@ -279,7 +279,7 @@ class Explainer:
 
     def _check_target(self, target: Target) -> None:
         """Before anything is paid."""
-        refuse_pair(self.method.name, self.method, target)
+        refuse_pair(self.method.name, self.method.needs, target)
         if target is not None and self._box.outputs is not None:
             answers_of(np.zeros((1, len(self._box.outputs))), self._box.outputs, target)
 

@@ -18,7 +18,7 @@ from eagle.surrogate.fit import Fitted, Surrogate
 from eagle.surrogate.posterior import Bounds, Posterior
 from eagle.targets import Target, answers_of, explained, refuse_pair, target_text
 from eagle.ties import ranked
-from eagle.types import Array, InputError, Need, Points, Rows, clean
+from eagle.types import NOTHING, Array, InputError, Need, Points, Rows, clean
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -161,9 +161,13 @@ class Explanation:
 
     # -- other views of the same answers ------------------------------------------------------
 
+    @property
+    def _needs(self) -> frozenset[Need]:
+        return NOTHING if self.surrogate is None else self.surrogate.needs
+
     def about(self, target: Target) -> Explanation:
         """The explanation of another output, or of one against another, from the same answers."""
-        refuse_pair(self.method, self.surrogate, target)
+        refuse_pair(self.method, self._needs, target)
         y = explained(self.evidence.answers, self.outputs, target)
         return replace(self, **described(self._fitted(y), y), target=target, note="")
 

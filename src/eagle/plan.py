@@ -51,7 +51,7 @@ class Plan:
 
     def explain(self, answers: Array, target: Target, bill: Bill) -> Explanation:
         """From checked answers, shape (rows, outputs), and what they cost."""
-        refuse_pair(self.method, self.surrogate, target)
+        refuse_pair(self.method, self.surrogate.needs, target)
         task, outputs = self.box.understood(answers)
         target = aimed_at(target, answers, task, outputs)
         y = explained(answers, outputs, target)

@@ -21,9 +21,9 @@ def aimed_at(target: Target, answers: Array, task: str, outputs: tuple[Any, ...]
     return outputs[best(answers[0])] if task == "classification" else outputs[0]
 
 
-def refuse_pair(method: str, part: object, target: Target) -> None:
+def refuse_pair(method: str, needs: frozenset[Need], target: Target) -> None:
     """What looks for the boundary p = ½ of a class cannot explain a difference of classes."""
-    if isinstance(target, tuple) and Need.BINARY in getattr(part, "needs", ()):
+    if isinstance(target, tuple) and Need.BINARY in needs:
         raise InputError(
             f"{method} explains the probability of one class, not of one against another: of two "
             "classes, either says it all"

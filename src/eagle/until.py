@@ -33,6 +33,11 @@ class Look:
     seconds: float
     looks: int
 
+    @property
+    def spent(self) -> dict[str, float]:
+        """What it has cost so far, by the names that a budget has for it."""
+        return {"rows": self.rows, "calls": self.calls, "seconds": self.seconds}
+
     def sure(self, probability: float) -> float:
         """The probability to require at this look, so that all looks together keep it."""
         return 1 - (1 - probability) / self.looks
@@ -173,14 +178,12 @@ class Budget(Rule):
 
     def met(self, look: Look) -> str | None:
         for name, limit in self.limits:
-            if getattr(look, name) >= limit:
+            if look.spent[name] >= limit:
                 return f"the budget of {limit:g} {name} is spent"
         return None
 
     def rows(self, look: Look) -> float:
-        return min(
-            look.rows * limit / max(float(getattr(look, name)), 1e-9) for name, limit in self.limits
-        )
+        return min(look.rows * limit / max(look.spent[name], 1e-9) for name, limit in self.limits)
 
     @property
     def most(self) -> float:

@@ -26,11 +26,29 @@ def python(code: str, *flags: str) -> str:
 
 
 def test_public_names() -> None:
-    assert sorted(eagle.__all__) == [
-        "Background", "Comparison", "EagleError", "Explainer", "Explanation", "Images",
-        "InputError", "Method", "ModelError", "Parts", "Plan", "ReplyError", "Texts",
-        "compare", "methods", "plot", "theory", "until",
-    ]  # fmt: skip
+    assert eagle.__all__ == [
+        "AnswerError",
+        "Background",
+        "Comparison",
+        "EagleError",
+        "Explainer",
+        "Explanation",
+        "Images",
+        "InputError",
+        "Method",
+        "MissingExtraError",
+        "ModelError",
+        "Parts",
+        "Plan",
+        "ReplyError",
+        "Texts",
+        "compare",
+        "methods",
+        "plot",
+        "theory",
+        "until",
+    ]
+    assert dir(eagle) == sorted([*eagle.__all__, "__version__"])
     assert all(hasattr(eagle, name) for name in eagle.__all__)
     assert not hasattr(eagle, "nonsense")
     assert python("import eagle; print(eagle.plot.attribution.__name__)") == "attribution\n"

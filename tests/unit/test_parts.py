@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
@@ -80,7 +81,9 @@ def test_shown_saved_and_drawn_as_any_other_result(tmp_path: Any) -> None:
     e = ex.explain(["bread", "milk", "wine"])
     assert "wine" in str(e)
     assert "wine" in e._repr_html_()
-    assert eagle.plot.attribution(e).get_title(loc="left")
+    ax = eagle.plot.attribution(e)
+    assert ax.get_title(loc="left")
+    plt.close(ax.figure)  # type: ignore[arg-type]
     e.save(tmp_path / "e.json")
     back = eagle.Explanation.load(tmp_path / "e.json")
     assert back.names == e.names

@@ -160,7 +160,7 @@ def test_a_long_text_is_explained_by_sentences_and_says_so() -> None:
     assert len(e.names) == 40
     assert isinstance(e.subject, Passage)
     assert "explained by its 40 sentences" in e.warnings[0]
-    by_word = explained(text, split=eagle.space.text.words)
+    by_word = explained(text, split=eagle.source.texts.words)
     assert len(by_word.names) > 40
     assert not isinstance(by_word.subject, Passage) or not by_word.subject.note
 
@@ -202,9 +202,10 @@ def test_image_hides_what_is_not_sure_or_not_strong(picture: eagle.Explanation) 
 @pytest.mark.filterwarnings("ignore:Glyph")  # the font of the machine may lack some
 @pytest.mark.parametrize("blue", [False, True])
 def test_texts_are_drawn(text: str, blue: bool) -> None:
-    ax = eagle.plot.text(explained(text, split=eagle.space.text.words, bag=False), blue=blue)
+    ax = eagle.plot.text(explained(text, split=eagle.source.texts.words, bag=False), blue=blue)
     with mpl.rc_context({"text.parse_math": True}):
-        ax.figure.savefig(io.BytesIO(), format="svg")
+        figure: Any = ax.figure
+        figure.savefig(io.BytesIO(), format="svg")
     words = [t.get_text() for t in ax.texts]
     assert any("good" in w or "好" in w or "word" in w for w in words)
 
@@ -218,9 +219,7 @@ def test_frames_are_thicker_where_intervals_are_wider() -> None:
     e = explained(TEXTS[0])
     ax = eagle.plot.text(e)
     wide = np.ptp(e.interval(0.9), axis=1)
-    frames = {
-        t.get_text(): t.get_bbox_patch().get_linewidth() for t in ax.texts if t.get_bbox_patch()
-    }
+    frames = {t.get_text(): box.get_linewidth() for t in ax.texts if (box := t.get_bbox_patch())}
     drawn = [frames[name] for name in e.names]
     assert np.corrcoef(drawn, wide)[0, 1] > 0.99
 

@@ -106,8 +106,8 @@ class Greedy:
     balanced: ClassVar = False
 
     def __post_init__(self) -> None:
-        for name in ("seeds", "batch", "pool"):
-            value = getattr(self, name)
+        sizes = {"seeds": self.seeds, "batch": self.batch, "pool": self.pool}
+        for name, value in sizes.items():
             if not isinstance(value, int | np.integer) or value < 1:
                 raise InputError(f"{name} must be a whole number of at least 1, not {value!r}")
         if self.batch > self.pool:

@@ -102,8 +102,8 @@ class Unravel:
     def __post_init__(self) -> None:
         if not (finite(self.interval) and self.interval > 0):
             raise InputError(f"the interval must be a positive number, not {self.interval!r}")
-        for name in ("batch", "pool", "most"):
-            value = getattr(self, name)
+        sizes = {"batch": self.batch, "pool": self.pool, "most": self.most}
+        for name, value in sizes.items():
             if not isinstance(value, int | np.integer) or value < 1:
                 raise InputError(f"{name} must be a whole number of at least 1, not {value!r}")
         if self.batch > self.pool:

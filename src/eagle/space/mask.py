@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Protocol, final
+from typing import Protocol, final, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from eagle.space.tabular import distinct_rows, draw_steps
 from eagle.types import Array, InputError, Points, told
 
 
+@runtime_checkable
 class Sizes(Protocol):
     """A law of masks in which only the number of kept parts matters; a value."""
 
@@ -26,7 +27,7 @@ class Sizes(Protocol):
 
 def check_sizes(sizes: object) -> None:
     """What is no law of masks is refused."""
-    if isinstance(sizes, type) or not (hasattr(sizes, "counts") and hasattr(sizes, "draw")):
+    if isinstance(sizes, type) or not isinstance(sizes, Sizes):
         raise InputError(
             "sizes are a law of masks, such as eagle.space.mask.EvenSizes() or Fair(), not "
             f"{told(sizes)}"

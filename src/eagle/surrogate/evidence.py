@@ -38,8 +38,7 @@ class Evidence:
     needs: ClassVar = NOTHING
 
     def __post_init__(self) -> None:
-        for name in ("noise", "precision"):
-            value = getattr(self, name)
+        for name, value in (("noise", self.noise), ("precision", self.precision)):
             if value is not None and not (np.isfinite(value) and value > 0):
                 raise InputError(f"the {name} of a prior must be a positive number, not {value!r}")
         if self.precision is None and self.noise is not None:

@@ -30,7 +30,7 @@ class Ridge:
     def __post_init__(self) -> None:
         if self.alpha is None:  # to a prior it would mean the number of features
             raise InputError("the penalty of a ridge must be a positive number, not None")
-        if self.selection is not None and not hasattr(self.selection, "choose"):
+        if self.selection is not None and not isinstance(self.selection, Selection):
             raise InputError(
                 "a ridge keeps the features of a selection, such as "
                 f"eagle.surrogate.select.Auto(6), not {self.selection!r}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol, final
+from typing import Protocol, final, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ FEWEST_BY_WEIGHT = 6
 """LIME's "auto" goes forward up to this many features, and by weight beyond."""
 
 
+@runtime_checkable
 class Selection(Protocol):
     """A choice of features, a value."""
 

@@ -53,7 +53,7 @@ class Tree:
             raise InputError(f"depths are whole numbers from 1 in a tuple, not {self.depths!r}")
         if type(self.seed) is not int or not 0 <= self.seed < 2**32:
             raise InputError(f"the seed of a tree is below 2^32 and not negative: {self.seed!r}")
-        if self.selection is not None and not hasattr(self.selection, "choose"):
+        if self.selection is not None and not isinstance(self.selection, Selection):
             raise InputError(f"a tree's selection chooses features, and is not {self.selection!r}")
 
     def room(self, n: int, d: int) -> int:
