@@ -26,7 +26,7 @@ from catalogue import METHODS, QUICK
 from eagle import Images, Texts, methods
 from eagle.adapters import KernelShap
 from eagle.foreign import Foreign
-from eagle.space.mask import EvenSizes, Fair
+from eagle.source.masks import EvenSizes, Fair
 from eagle.until import Budget, Sign, Top, Width
 
 with warnings.catch_warnings():  # it warns when it is imported
@@ -501,7 +501,7 @@ METHOD = [
 
 def labels_of(data: Any) -> list[Any]:
     try:
-        return list(eagle.space.read.frame(data).names)
+        return list(eagle.table.read.frame(data).names)
     except Exception:
         return ["c0", 0]
 

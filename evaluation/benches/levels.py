@@ -27,9 +27,9 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 import eagle
 from eagle import methods
 from eagle.metrics import truth as metrics
-from eagle.space.background import Background
 from eagle.surrogate.bayes import BayesLinear
 from eagle.surrogate.information import Prior
+from eagle.table.background import Background
 from evaluation.benches.truth import TOP
 from evaluation.problems import data
 from evaluation.problems.files import located

@@ -29,8 +29,8 @@ from eagle.design.greedy import Greedy
 from eagle.engine.method import Method
 from eagle.engine.plan import MEMORY
 from eagle.kernel import Exponential
-from eagle.space.background import Background
-from eagle.space.tabular import Table
+from eagle.table.background import Background
+from eagle.table.rows import Table
 
 ROWS = 5000
 BUDGET = 500

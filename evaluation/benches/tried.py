@@ -37,11 +37,11 @@ from eagle.design.law import Absorbed, quantile, tilted_counts
 from eagle.kernel import Exponential, cosine
 from eagle.metrics import stability
 from eagle.metrics import truth as metrics
-from eagle.space.background import STEPS, Background
-from eagle.space.mask import Fair, MaskSpace
-from eagle.space.tabular import Table, TableSpace
+from eagle.source.masks import Fair, MaskSpace
 from eagle.surrogate.bayes import BayesLinear
 from eagle.surrogate.information import Prior
+from eagle.table.background import STEPS, Background
+from eagle.table.rows import Table, TableSpace
 from eagle.types import Array
 from evaluation.benches.tables import Black, others, tables
 from evaluation.benches.truth import TOP

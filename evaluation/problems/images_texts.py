@@ -8,8 +8,8 @@ from typing import Any, Final
 import numpy as np
 
 from eagle.models.vision import Network, OnnxRun
-from eagle.space.image import Images
-from eagle.space.text import Texts, words
+from eagle.source.images import Images
+from eagle.source.texts import Texts, words
 from eagle.types import InputError
 from evaluation.problems import cnn, data
 from evaluation.problems.boxes import estimator, measured

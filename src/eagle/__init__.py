@@ -12,10 +12,10 @@ from eagle.engine.method import Method
 from eagle.explainer import Explainer
 from eagle.explanation import Explanation
 from eagle.plan import Plan
+from eagle.source.images import Images
 from eagle.source.parts import Parts
-from eagle.space.background import Background
-from eagle.space.image import Images
-from eagle.space.text import Texts
+from eagle.source.texts import Texts
+from eagle.table.background import Background
 from eagle.types import (
     AnswerError,
     EagleError,

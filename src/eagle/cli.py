@@ -308,7 +308,7 @@ def tidy(found: dict[int, Explanation]) -> Any:
 def drawn(e: Explanation) -> Any:
     """The picture that suits what is explained."""
     from eagle import plot
-    from eagle.space.subject import Passage, Picture
+    from eagle.subject import Passage, Picture
 
     if isinstance(e.subject, Picture):
         return plot.image(e)[0].figure

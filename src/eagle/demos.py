@@ -9,8 +9,8 @@ import numpy as np
 
 from eagle.explainer import Explainer
 from eagle.explanation import Explanation
-from eagle.space.image import Images
-from eagle.space.text import Texts
+from eagle.source.images import Images
+from eagle.source.texts import Texts
 
 
 def table() -> tuple[str, Explanation]:

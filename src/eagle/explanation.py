@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle.space.subject import Subject
+from eagle.subject import Subject
 from eagle.surrogate.fit import Fitted, Surrogate
 from eagle.surrogate.posterior import Bounds, Posterior
 from eagle.targets import Target, answers_of, explained, refuse_pair, target_text

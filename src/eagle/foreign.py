@@ -11,8 +11,8 @@ import numpy as np
 
 from eagle.explanation import Bill, Evidence, Explanation
 from eagle.models.box import Box
-from eagle.space.neighbours import Neighbours
 from eagle.surrogate.posterior import Posterior
+from eagle.table.neighbours import Neighbours
 from eagle.targets import Target, aimed_at, answers_of, explained
 from eagle.types import AnswerError, Array, InputError, Instances, Need
 

@@ -105,6 +105,14 @@ class Unit:
         return np.ones(features.shape[:-1])
 
 
+def log_ways(d: int) -> Array:
+    """The logarithm of how many masks of d parts keep k of them, shape (d + 1,)."""
+    from scipy.special import gammaln
+
+    k = np.arange(d + 1)
+    return np.asarray(gammaln(d + 1) - gammaln(k + 1) - gammaln(d - k + 1))
+
+
 def by_count(kernel: Kernel, d: int) -> Array | None:
     """The weight of k matches of d, shape (d + 1,), if it depends on k alone; else None."""
     even = isinstance(kernel, Shapley | Unit) or (

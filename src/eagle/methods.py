@@ -21,7 +21,6 @@ from eagle.design.unravel import Acquisition, Unravel, fur
 from eagle.engine.method import Method
 from eagle.foreign import Foreign
 from eagle.kernel import Exponential, Shapley, Unit, cosine
-from eagle.space.column import plain
 from eagle.surrogate.bayes import BayesLinear
 from eagle.surrogate.bootstrap import Bootstrap
 from eagle.surrogate.boundary import Boundary
@@ -33,6 +32,7 @@ from eagle.surrogate.ridge import Ridge
 from eagle.surrogate.robust import Robust
 from eagle.surrogate.select import Auto, LassoPath, Selection
 from eagle.surrogate.tree import Tree
+from eagle.table.column import plain
 from eagle.types import InputError
 
 PAPER: Final = Prior(slopes=None, intercept=None)

@@ -9,7 +9,7 @@ from typing import Any, final
 from eagle.engine.plan import Prepared
 from eagle.explanation import Bill, Evidence, Explanation, described
 from eagle.models.box import Box
-from eagle.space.subject import Subject
+from eagle.subject import Subject
 from eagle.surrogate.fit import Surrogate
 from eagle.targets import Target, aimed_at, explained, refuse_pair
 from eagle.types import Array

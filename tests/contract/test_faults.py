@@ -21,7 +21,7 @@ from eagle.adapters import KernelShap
 from eagle.engine import room
 from eagle.foreign import Foreign
 from eagle.plan import Plan
-from eagle.space.mask import EvenSizes
+from eagle.source.masks import EvenSizes
 from eagle.surrogate.information import Prior
 from eagle.until import Budget, Width
 

@@ -26,9 +26,9 @@ from catalogue import (
 from eagle import methods
 from eagle.engine.method import Method
 from eagle.foreign import Foreign
-from eagle.space.read import frame
 from eagle.surrogate.bayes import BayesLinear
 from eagle.surrogate.posterior import Bounds, StudentT
+from eagle.table.read import frame
 from eagle.types import Need
 
 PAIRS = [

@@ -19,9 +19,9 @@ from eagle.design.hadamard import Hadamard, likely, rows
 from eagle.design.law import Absorbed, mean_weight, quantile, raw
 from eagle.design.tilted import Gauss
 from eagle.kernel import Exponential, Unit, cosine
-from eagle.space.background import STEPS, Background
-from eagle.space.mask import EvenSizes, Fair, MaskSpace, OffsetSpace
-from eagle.space.tabular import Table, TableSpace
+from eagle.source.masks import EvenSizes, Fair, MaskSpace, OffsetSpace
+from eagle.table.background import STEPS, Background
+from eagle.table.rows import Table, TableSpace
 from eagle.types import InputError, Points
 
 seeds = st.integers(0, 2**32 - 1)

@@ -14,7 +14,7 @@ from hypothesis.extra import numpy as hnp
 import eagle
 from catalogue import Recorder
 from eagle import methods
-from eagle.space.background import Background
+from eagle.table.background import Background
 
 VIEWS = ["binned", "continuous"]
 OFFSETS = [

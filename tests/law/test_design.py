@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from eagle.design.greedy import Greedy, gain, variance_only
 from eagle.kernel import Exponential, Unit, cosine
-from eagle.space.background import Background
-from eagle.space.tabular import Table
 from eagle.surrogate.information import Information, Prior, augment
+from eagle.table.background import Background
+from eagle.table.rows import Table
 from eagle.types import InputError, Kernel, Points, Space
 
 seeds = st.integers(0, 2**32 - 1)

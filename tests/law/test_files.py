@@ -25,8 +25,8 @@ from catalogue import LABELS, PICTURES, QUICK, TEXTS, TWO, brightness, mood
 from eagle import methods
 from eagle.files import sealed
 from eagle.files.explanations import OLD
-from eagle.space.background import Background
 from eagle.surrogate.process import Process
+from eagle.table.background import Background
 
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(80, 4))

@@ -27,8 +27,8 @@ from sklearn.svm import LinearSVC
 import eagle
 from eagle import Background, Explainer, Images, InputError, Texts, methods
 from eagle.foreign import Foreign
-from eagle.space import neighbours
 from eagle.surrogate.posterior import Bounds
+from eagle.table import neighbours
 from eagle.types import MissingExtraError, ModelError
 
 with np.errstate():  # a package below it changes what numpy says of errors, for all
@@ -330,7 +330,7 @@ def test_what_is_no_table_of_rows_is_refused(name: str) -> None:
     for data in wrong:
         said = refused(model, partial(Explainer, model, data, method=METHODS[name]))
         assert said == f"{METHODS[name].name} needs a table"
-    summary = Background.of(eagle.space.read.frame(TWO[1]))
+    summary = Background.of(eagle.table.read.frame(TWO[1]))
     said = refused(model, lambda: Explainer(model, summary, method=METHODS[name]))
     assert "needs the rows of the background data, not a summary" in said
     said = refused(model, lambda: Explainer(model, scales=[1.0] * D, method=METHODS[name]))

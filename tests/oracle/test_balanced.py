@@ -15,7 +15,7 @@ from eagle import methods
 from eagle.design.balanced import scrambled
 from eagle.design.hadamard import Hadamard
 from eagle.engine.method import Method
-from eagle.space.mask import EvenSizes, Fair, MaskSpace
+from eagle.source.masks import EvenSizes, Fair, MaskSpace
 from eagle.surrogate.ridge import Ridge
 from eagle.types import Array
 

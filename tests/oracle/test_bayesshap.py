@@ -19,11 +19,11 @@ from eagle.design.focused import IDENTITY
 from eagle.design.law import movable
 from eagle.engine.method import Method
 from eagle.kernel import Shapley
-from eagle.space.mask import Fair, MaskSpace
-from eagle.space.read import frame
-from eagle.space.tabular import Table
+from eagle.source.masks import Fair, MaskSpace
 from eagle.surrogate.bayes import BayesLinear
 from eagle.surrogate.information import Prior
+from eagle.table.read import frame
+from eagle.table.rows import Table
 from eagle.types import Array, Rows, Seen
 
 EXACT = Prior(slopes=1e-12, intercept=0.0)

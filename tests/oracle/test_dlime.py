@@ -17,8 +17,8 @@ from eagle import Background, methods
 from eagle.design.cluster import Cluster
 from eagle.engine.method import Method
 from eagle.kernel import Exponential
-from eagle.space import neighbours
 from eagle.surrogate.ridge import Ridge
+from eagle.table import neighbours
 from eagle.types import Array
 
 

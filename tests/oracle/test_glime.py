@@ -18,11 +18,11 @@ from eagle.design.independent import Independent
 from eagle.design.law import Absorbed
 from eagle.design.tilted import Gauss, Laplace, Removal, Tilted, Uniform
 from eagle.kernel import Exponential, Unit
-from eagle.space.background import NORMAL, STEPS, Background
-from eagle.space.mask import Fair, MaskSpace
-from eagle.space.read import frame
-from eagle.space.tabular import Table, TableSpace
+from eagle.source.masks import Fair, MaskSpace
 from eagle.surrogate.ridge import Ridge
+from eagle.table.background import NORMAL, STEPS, Background
+from eagle.table.read import frame
+from eagle.table.rows import Table, TableSpace
 from eagle.types import Array, InputError, Points
 
 SHARES = ([0.7, 0.2, 0.1], [0.1, 0.4, 0.5], [0.25, 0.5, 0.25], [0.05, 0.05, 0.9])

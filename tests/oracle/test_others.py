@@ -209,7 +209,7 @@ def test_half_then_halves_of_what_is_left() -> None:
 
 
 def test_coordinates_come_from_a_rare_row_or_from_a_fresh_draw() -> None:
-    from eagle.space.mask import Fair, MaskSpace
+    from eagle.source.masks import Fair, MaskSpace
     from eagle.types import Rows, Seen
 
     space = MaskSpace(8, Fair())

@@ -16,13 +16,13 @@ from catalogue import Heard
 from eagle.design import unravel
 from eagle.design.unravel import Belief, Unravel, within
 from eagle.kernel import Unit
-from eagle.space.mask import Fair, MaskSpace
-from eagle.space.read import frame
-from eagle.space.tabular import Table
+from eagle.source.masks import Fair, MaskSpace
 from eagle.surrogate import gaussian
 from eagle.surrogate.descent import descend
 from eagle.surrogate.gaussian import Covariance, Regression, Scaled, tuned
 from eagle.surrogate.process import Process, relevance
+from eagle.table.read import frame
+from eagle.table.rows import Table
 from eagle.types import InputError, Rows, Seen
 
 LENGTHS = np.array([0.7, 1.3, 2.0, 5.0])

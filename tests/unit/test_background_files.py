@@ -14,7 +14,7 @@ from scipy import sparse
 
 import eagle
 from eagle.files import sealed
-from eagle.space.background import Background
+from eagle.table.background import Background
 
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(80, 4))

@@ -22,7 +22,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 import eagle
-from eagle.space.background import Background
+from eagle.table.background import Background
 
 RNG = np.random.default_rng(0)
 

@@ -1,4 +1,4 @@
-"""Pictures and texts taken apart: what is a part, and what stands where one is off."""
+"""ImageInstance and texts taken apart: what is a part, and what stands where one is off."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from eagle import Images, Texts, methods
 from eagle import explainer as front
 from eagle.design.greedy import Greedy
 from eagle.explanation import Explanation
-from eagle.space.mask import EvenSizes, Fair, MaskSpace
-from eagle.space.text import words
+from eagle.source.masks import EvenSizes, Fair, MaskSpace
+from eagle.source.texts import words
 from eagle.types import Array
 
 FOUR = np.kron(np.arange(4).reshape(2, 2), np.ones((3, 4), dtype=int))
@@ -584,7 +584,7 @@ def test_tokenizers_with_offsets_and_functions_that_give_strings() -> None:
 
 def test_sentences() -> None:
     text = "Good film! Was it? Yes… (really)\nAnd so on"
-    from eagle.space.text import sentences
+    from eagle.source.texts import sentences
 
     found = [text[a:b] for a, b in sentences(text)]
     assert found == ["Good film!", "Was it?", "Yes…", "(really)", "And so on"]

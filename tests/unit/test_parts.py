@@ -10,7 +10,7 @@ import pytest
 
 import eagle
 from eagle import methods
-from eagle.space.mask import EvenSizes
+from eagle.source.masks import EvenSizes
 
 PRICES = {"bread": 2.0, "milk": 1.0, "wine": 9.0, "bag": 0.5}
 

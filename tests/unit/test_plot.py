@@ -1,4 +1,4 @@
-"""Pictures show the numbers of the explanation, literally, and nothing pops up."""
+"""ImageInstance show the numbers of the explanation, literally, and nothing pops up."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pictures and texts beside their explanations: on pages, consoles and in plots."""
+"""ImageInstance and texts beside their explanations: on pages, consoles and in plots."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from catalogue import LABELS, PICTURES, TEXTS, TWO, brightness, mood
 from eagle import demos, methods, png
 from eagle.files import sealed
 from eagle.show.panels import panels
-from eagle.space.subject import MOST, Passage, Picture
+from eagle.subject import MOST, Passage, Picture
 from eagle.types import InputError
 
 mpl.use("Agg")

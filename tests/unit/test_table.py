@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from scipy import sparse, stats
 
 import eagle
-from eagle.space.background import GRID, KEPT, STEPS, Background
-from eagle.space.tabular import Table, TableSpace
 from eagle.surrogate.posterior import StudentT
+from eagle.table.background import GRID, KEPT, STEPS, Background
+from eagle.table.rows import Table, TableSpace
 from eagle.types import Rows
 
 RNG = np.random.default_rng(0)

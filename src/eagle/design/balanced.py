@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from eagle.design.directions import BITS, MOST, directions
 from eagle.design.law import Absorbed, Tilt, mean_weight, movable, quantile, raw, tilted_counts
-from eagle.space.mask import log_ways
+from eagle.kernel import log_ways
 from eagle.types import Array, InputError, Kernel, Need, Points, Space
 
 

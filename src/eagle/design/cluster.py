@@ -9,7 +9,7 @@ from typing import ClassVar, final
 import numpy as np
 
 from eagle.design.law import by_kernel
-from eagle.space.neighbours import NeighbourSpace
+from eagle.table.neighbours import NeighbourSpace
 from eagle.types import Array, InputError, Kernel, Need, Points, Space
 
 

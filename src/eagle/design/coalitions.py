@@ -8,7 +8,7 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from eagle.design.law import even, every_step, movable, quantile, uniforms
+from eagle.design.law import by_players, coalitions, uniforms
 from eagle.types import Array, Kernel, Need, Points, Space
 
 
@@ -37,27 +37,7 @@ class Coalitions:
         if not spaces:
             return []
         uniform = uniforms(spaces[0], budget, rng)
-        return [self._points(space, uniform) for space in spaces]
-
-    def _points(self, space: Space, uniform: Array) -> Points:
-        away, moves = _away(space), movable(space)
-        points = quantile(even(space), uniform)
-        off = quantile(away, uniform)
-        first = np.zeros((1, len(moves)), dtype=bool)
-        if self.singles:
-            first = np.concatenate([first, np.eye(len(moves), dtype=bool)[moves]])
-        n = min(len(first), max(len(points) - 1, 0))
-        points[1 : n + 1] = np.where(first[:n] | ~moves, 0, off[1 : n + 1])
-        points[0] = space.origin
-        return points.astype(space.origin.dtype)
+        return [coalitions(space, uniform, self.singles) for space in spaces]
 
     def weight(self, space: Space, kernel: Kernel, features: Array) -> Array:
-        """What cannot move is no player: the kernel counts the others."""
-        moves = movable(space)
-        return kernel(features[:, moves], np.ones(int(moves.sum())))
-
-
-def _away(space: Space) -> Array:
-    """The law that never matches, where a feature can move, shape (STEPS, d)."""
-    match = every_step(space)[0] == 1
-    return np.where(movable(space), 1.0 - match, 1.0)
+        return by_players(space, kernel, features)

@@ -9,8 +9,8 @@ from typing import ClassVar, final
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle.design.coalitions import Coalitions
-from eagle.design.law import by_kernel, even, quantile, uniforms
+from eagle.design.law import by_kernel, by_players, even, quantile, uniforms
+from eagle.design.law import coalitions as draw_coalitions
 from eagle.surrogate.bayes import BayesLinear
 from eagle.surrogate.information import Prior
 from eagle.types import Array, InputError, Kernel, Need, Points, Seen, Space, finite, told
@@ -143,7 +143,7 @@ def _first(
 ) -> Points:
     """The rows asked before anything is known; the first is the instance."""
     if coalitions:
-        return Coalitions().plan([space], kernel, n, rng)[0]
+        return draw_coalitions(space, uniforms(space, n, rng))
     points = space.draw(n, rng)
     points[0] = space.origin
     return points
@@ -158,7 +158,7 @@ def _drawn(space: Space, n: int, rng: np.random.Generator, coalitions: bool) -> 
 
 def _weight(space: Space, kernel: Kernel, features: Array, coalitions: bool) -> Array:
     if coalitions:
-        return Coalitions().weight(space, kernel, features)
+        return by_players(space, kernel, features)
     return by_kernel(space, kernel, features)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eagle.design.law import even, every_step, movable, quantile, raw
-from eagle.space.mask import log_ways
+from eagle.kernel import log_ways
 from eagle.types import Array, Kernel, Need, Points, Space
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eagle.kernel import Exponential, Unit, euclidean
-from eagle.types import NOTHING, Array, InputError, Kernel, Need, Space
+from eagle.types import NOTHING, Array, InputError, Kernel, Need, Points, Space
 
 
 class Tilt(Protocol):
@@ -104,3 +104,32 @@ def movable(space: Space) -> NDArray[np.bool_]:
 def raw(rng: np.random.Generator, n: int) -> NDArray[np.uint64]:
     """Raw output: the part of numpy's generators that is promised never to change."""
     return np.asarray(rng.bit_generator.random_raw(n), dtype=np.uint64)
+
+
+def coalitions(space: Space, uniform: Array, singles: bool = False) -> Points:
+    """The instance, a row that matches it nowhere, then coalitions: every match a fair coin.
+
+    With `singles`, the rows that match in one feature alone come before the others.
+    """
+    moves = movable(space)
+    points = quantile(even(space), uniform)
+    off = quantile(_away(space), uniform)
+    first = np.zeros((1, len(moves)), dtype=bool)
+    if singles:
+        first = np.concatenate([first, np.eye(len(moves), dtype=bool)[moves]])
+    n = min(len(first), max(len(points) - 1, 0))
+    points[1 : n + 1] = np.where(first[:n] | ~moves, 0, off[1 : n + 1])
+    points[0] = space.origin
+    return points.astype(space.origin.dtype)
+
+
+def by_players(space: Space, kernel: Kernel, features: Array) -> Array:
+    """How much coalitions count, shape (n,): what cannot move is no player."""
+    moves = movable(space)
+    return kernel(features[:, moves], np.ones(int(moves.sum())))
+
+
+def _away(space: Space) -> Array:
+    """The law that never matches, where a feature can move, shape (STEPS, d)."""
+    match = every_step(space)[0] == 1
+    return np.where(movable(space), 1.0 - match, 1.0)

@@ -17,8 +17,7 @@ from eagle.design.law import (
     tilted_counts,
     uniforms,
 )
-from eagle.kernel import TINY
-from eagle.space.mask import log_ways
+from eagle.kernel import TINY, log_ways
 from eagle.types import Array, InputError, Kernel, Need, Points, Space
 
 WIDEST = 1.0

@@ -23,9 +23,9 @@ from eagle.files.sealed import (
     whole,
     why,
 )
-from eagle.space.background import KEPT, STEPS, Background, Column
-from eagle.space.column import LARGEST_WHOLE, Codes, key
-from eagle.space.frame import Frame
+from eagle.table.background import KEPT, STEPS, Background, Column
+from eagle.table.column import LARGEST_WHOLE, Codes, key
+from eagle.table.frame import Frame
 from eagle.types import Array, InputError, MissingExtraError
 
 FORMAT: Final = Format("eagle background", oldest=1, schema=2, sealed_since=2)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from eagle.files.sealed import listed, mapping, pack, text, unpack, whole
-from eagle.space.subject import Passage, Picture, Subject
+from eagle.subject import Passage, Picture, Subject
 
 
 def to_dict(subject: Subject | None) -> dict[str, Any] | None:

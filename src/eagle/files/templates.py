@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from eagle.files.sealed import flag, listed, mapping, one_of, short, text, whole
-from eagle.space.arrays import ArrayFrame, SparseFrame
-from eagle.space.dataframes import NarwhalsFrame, PandasFrame, narwhals
-from eagle.space.frame import Frame
+from eagle.table.arrays import ArrayFrame, SparseFrame
+from eagle.table.dataframes import NarwhalsFrame, PandasFrame, narwhals
+from eagle.table.frame import Frame
 from eagle.types import InputError, MissingExtraError
 
 KINDS = ("array", "sparse", "pandas", "polars", "pyarrow")

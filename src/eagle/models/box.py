@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias, final, get_args
 import numpy as np
 
 from eagle.models import reply
-from eagle.space.column import plain
+from eagle.table.column import plain
 from eagle.types import (
     Array,
     EagleError,

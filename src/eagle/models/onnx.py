@@ -11,9 +11,9 @@ from typing import Any, Final, TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle.space.column import Codes, is_missing, whole
-from eagle.space.frame import Frame
-from eagle.space.read import frame
+from eagle.table.column import Codes, is_missing, whole
+from eagle.table.frame import Frame
+from eagle.table.read import frame
 from eagle.types import InputError, MissingExtraError, ReplyError
 
 TEXT: Final = "tensor(string)"

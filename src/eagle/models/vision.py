@@ -75,7 +75,7 @@ class Network:
         return _softmax(answers) if self.softmax else answers
 
     def prepared(self, pictures: NDArray[Any]) -> NDArray[np.float32]:
-        """Pictures as the network takes them."""
+        """ImageInstance as the network takes them."""
         pixels = pictures.astype(np.float32)
         pixels = pixels[..., None] if pixels.ndim == 3 else pixels
         if self.reverse:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from eagle.explanation import Explanation, short
 from eagle.plot.page import LITERAL, SOFT, one, per_cent, unsure
 from eagle.show.sheet import DOWN, UP
-from eagle.space.subject import Picture
+from eagle.subject import Picture
 from eagle.types import Array, InputError, MissingExtraError
 
 if TYPE_CHECKING:

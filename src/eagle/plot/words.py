@@ -9,7 +9,7 @@ import numpy as np
 from eagle.explanation import Explanation, short
 from eagle.plot.page import LITERAL, SOFT, fold, one, page, per_cent, unsure
 from eagle.show.sheet import BLUE_ORANGE, GREEN_RED
-from eagle.space.subject import Passage
+from eagle.subject import Passage
 from eagle.types import InputError
 
 if TYPE_CHECKING:

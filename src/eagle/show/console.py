@@ -20,7 +20,7 @@ from eagle.show.sheet import (
     sureness,
 )
 from eagle.show.sheet import sheet as sheet_of
-from eagle.space.subject import Passage
+from eagle.subject import Passage
 
 if TYPE_CHECKING:
     from rich.console import Group

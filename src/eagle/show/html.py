@@ -25,7 +25,7 @@ from eagle.show.sheet import (
     sureness,
 )
 from eagle.show.sheet import sheet as sheet_of
-from eagle.space.subject import Passage, Picture
+from eagle.subject import Passage, Picture
 
 STYLE = """
 .eagle{--up:#0072B2;--down:#D55E00;--line:#8884;--soft:#666;color:inherit;

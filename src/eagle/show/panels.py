@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eagle.show.sheet import DOWN, UP, Shown, hue
-from eagle.space.subject import Picture
+from eagle.subject import Picture
 
 SMALLEST: Final = 20
 """Outlines would cover images with fewer pixels a side."""

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eagle.explanation import LEVEL, Explanation, columns
-from eagle.space.subject import Passage, Subject
+from eagle.subject import Passage, Subject
 from eagle.surrogate.posterior import Bounds
 from eagle.types import Array
 

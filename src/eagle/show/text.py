@@ -11,7 +11,7 @@ from eagle.explanation import Explanation, short
 from eagle.show import tables
 from eagle.show.sheet import SHOWN, Shown, heading, interval, number, pieces, rest, sureness
 from eagle.show.sheet import sheet as sheet_of
-from eagle.space.subject import Passage
+from eagle.subject import Passage
 
 CONSOLE: Final = 110
 """Tables wider than this are printed in parts."""

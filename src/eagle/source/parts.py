@@ -8,7 +8,7 @@ from typing import Any, final
 
 import numpy as np
 
-from eagle.space.mask import Fair, MaskSpace, Sizes
+from eagle.source.masks import Fair, MaskSpace, Sizes
 from eagle.types import Array, Group, InputError, Need, Points, Wanted, message_of, told
 
 WIDEST = 40

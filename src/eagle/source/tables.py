@@ -8,13 +8,13 @@ from typing import Any, Literal, TypeAlias, cast, final, get_args
 
 import numpy as np
 
-from eagle.space.arrays import ArrayFrame
-from eagle.space.background import Background, Column
-from eagle.space.dataframes import PandasFrame
-from eagle.space.frame import Frame
-from eagle.space.neighbours import BackgroundRows, Neighbours
-from eagle.space.read import frame
-from eagle.space.tabular import Table
+from eagle.table.arrays import ArrayFrame
+from eagle.table.background import Background, Column
+from eagle.table.dataframes import PandasFrame
+from eagle.table.frame import Frame
+from eagle.table.neighbours import BackgroundRows, Neighbours
+from eagle.table.read import frame
+from eagle.table.rows import Table
 from eagle.types import Group, InputError, Instances, Need, Source, Wanted, told
 
 View: TypeAlias = Literal["binned", "continuous"]

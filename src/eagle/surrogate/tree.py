@@ -8,9 +8,9 @@ from typing import Any, ClassVar, Final, final
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle.space.neighbours import filled
 from eagle.surrogate.fit import DeferredFit, Fit, Fitter, is_flat, weighted_r2
 from eagle.surrogate.select import Selection
+from eagle.table.neighbours import filled
 from eagle.ties import best
 from eagle.types import Array, InputError, MissingExtraError, Need, Rows
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, TypeAlias, final
 
 import numpy as np
@@ -63,8 +64,12 @@ def missing(objects: Objects) -> NDArray[np.bool_]:
 
 
 def hole(objects: Objects) -> Any:
-    """How a column of objects says "nothing": as its first missing value does, else NaN."""
-    return next((v for v in objects if is_missing(v)), np.nan)
+    """How a column of objects says "nothing": as its first missing value does, else NaN.
+
+    A NaN that raises when it is looked at is asked as one that does not.
+    """
+    found = next((v for v in objects if is_missing(v)), np.nan)
+    return Decimal("NaN") if isinstance(found, Decimal) else found
 
 
 def is_number(value: Any) -> bool:

@@ -9,7 +9,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle.space.column import (
+from eagle.table.column import (
     Codes,
     Objects,
     Values,
@@ -23,7 +23,7 @@ from eagle.space.column import (
     truths,
     written,
 )
-from eagle.space.frame import Frame, holds
+from eagle.table.frame import Frame, holds
 from eagle.types import Array
 
 

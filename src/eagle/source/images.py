@@ -1,4 +1,4 @@
-"""Pictures, taken apart into superpixels."""
+"""ImageInstance, taken apart into superpixels."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any, Final, Literal, final
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle.space.mask import Fair, MaskSpace, OffsetSpace, Sizes, check_sizes
-from eagle.space.subject import Picture
+from eagle.source.masks import Fair, MaskSpace, OffsetSpace, Sizes, check_sizes
+from eagle.subject import Picture
 from eagle.types import (
     Array,
     Group,
@@ -121,7 +121,7 @@ class Images:
             )
         return [Group(self._pictures(_array(p)), [i]) for i, p in enumerate(pictures)]
 
-    def _pictures(self, given: Pixels) -> Pictures:
+    def _pictures(self, given: Pixels) -> ImageInstance:
         picture = self._last(_checked(given))
         labels = np.asarray(self._labels(picture))
         if labels.shape != picture.shape[:2] or labels.dtype.kind not in "iub":
@@ -131,7 +131,7 @@ class Images:
             )
         # Numbered from 0 without gaps: segmenters start where they like.
         flat = np.unique(labels, return_inverse=True)[1].reshape(labels.shape).astype(np.intp)
-        return Pictures(picture, flat, self._beneath(picture, flat), self)
+        return ImageInstance(picture, flat, self._beneath(picture, flat), self)
 
     def _last(self, picture: Pixels) -> Pixels:
         """The picture with its channels last."""
@@ -203,7 +203,7 @@ class Images:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Pictures:
+class ImageInstance:
     """One picture to be explained: its segments, numbered from 0, and what shows beneath them."""
 
     picture: Pixels
@@ -259,7 +259,7 @@ class Pictures:
         return MaskSpace(self.d, self.how.sizes)
 
     def inputs(self, rows: Sequence[int], points: Sequence[Points]) -> Any:
-        """Pictures whose segments are off where the masks say so, shape (n, …)."""
+        """ImageInstance whose segments are off where the masks say so, shape (n, …)."""
         every = np.concatenate(list(points))
         drawn = self._drawn(every) if self.how.shift is None else self._shifted(every)
         first = self.how.channels == "first" and drawn.ndim == 4

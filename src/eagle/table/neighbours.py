@@ -10,9 +10,9 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle.space.background import Background, unit_of
-from eagle.space.frame import Frame
-from eagle.space.tabular import Table, distinct_rows
+from eagle.table.background import Background, unit_of
+from eagle.table.frame import Frame
+from eagle.table.rows import Table, distinct_rows
 from eagle.types import Array, InputError, MissingExtraError, Points
 
 MOST = 10_000

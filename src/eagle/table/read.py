@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle.space.arrays import ArrayFrame, SparseFrame
-from eagle.space.column import array_of
-from eagle.space.dataframes import NarwhalsFrame, PandasFrame
-from eagle.space.frame import Frame
+from eagle.table.arrays import ArrayFrame, SparseFrame
+from eagle.table.column import array_of
+from eagle.table.dataframes import NarwhalsFrame, PandasFrame
+from eagle.table.frame import Frame
 from eagle.types import InputError, message_of, told
 
 

@@ -14,9 +14,9 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle.space.column import LARGEST_WHOLE, Codes, encode, key, numbers
-from eagle.space.frame import Frame
-from eagle.space.read import frame
+from eagle.table.column import LARGEST_WHOLE, Codes, encode, key, numbers
+from eagle.table.frame import Frame
+from eagle.table.read import frame
 from eagle.types import Array, InputError, finite, told
 
 STEPS = 1024

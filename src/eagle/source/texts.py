@@ -11,8 +11,8 @@ from unicodedata import category
 
 import numpy as np
 
-from eagle.space.mask import EvenSizes, MaskSpace, Sizes, check_sizes
-from eagle.space.subject import Passage
+from eagle.source.masks import EvenSizes, MaskSpace, Sizes, check_sizes
+from eagle.subject import Passage
 from eagle.types import Array, Group, InputError, Need, Points, Wanted, message_of, told
 
 Spans: TypeAlias = Sequence[tuple[int, int]]
@@ -127,7 +127,7 @@ class Texts:
             raise InputError("texts are strings: one for explain, a list of them for explain_many")
         if not texts:
             raise InputError("there are no texts to explain")
-        return [Group(Writings(tuple(texts), self, wanted.budget), range(len(texts)))]
+        return [Group(TextInstances(tuple(texts), self, wanted.budget), range(len(texts)))]
 
     def apart(self, text: str, budget: int) -> tuple[Spans, str]:
         """The spans of a text's parts, and a note where they are not what was expected."""
@@ -140,14 +140,14 @@ class Texts:
             return by_word, ""
         return by_sentence, (
             f"{count} words are too many for {budget} rows, so the text is explained by its "
-            f"{len(by_sentence)} sentences; a larger budget, or split=eagle.space.text.words, "
+            f"{len(by_sentence)} sentences; a larger budget, or split=eagle.source.texts.words, "
             "gives words"
         )
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class Writings:
+class TextInstances:
     """Texts to be explained."""
 
     texts: tuple[str, ...]

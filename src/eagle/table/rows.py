@@ -11,8 +11,8 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle.space.background import NORMAL, STEPS, Background
-from eagle.space.frame import Frame
+from eagle.table.background import NORMAL, STEPS, Background
+from eagle.table.frame import Frame
 from eagle.types import Array, InputError, Points
 
 REMEMBERED = 64

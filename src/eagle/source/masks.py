@@ -9,8 +9,9 @@ from typing import Protocol, final, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle.space.background import NORMAL, STEPS
-from eagle.space.tabular import distinct_rows, draw_steps
+from eagle.kernel import log_ways
+from eagle.table.background import NORMAL, STEPS
+from eagle.table.rows import distinct_rows, draw_steps
 from eagle.types import Array, InputError, Points, told
 
 
@@ -29,17 +30,9 @@ def check_sizes(sizes: object) -> None:
     """What is no law of masks is refused."""
     if isinstance(sizes, type) or not isinstance(sizes, Sizes):
         raise InputError(
-            "sizes are a law of masks, such as eagle.space.mask.EvenSizes() or Fair(), not "
+            "sizes are a law of masks, such as eagle.source.masks.EvenSizes() or Fair(), not "
             f"{told(sizes)}"
         )
-
-
-def log_ways(d: int) -> Array:
-    """The logarithm of how many masks of d parts keep k of them, shape (d + 1,)."""
-    from scipy.special import gammaln
-
-    k = np.arange(d + 1)
-    return np.asarray(gammaln(d + 1) - gammaln(k + 1) - gammaln(d - k + 1))
 
 
 @final

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle.space.column import Codes, Objects, Values
+from eagle.table.column import Codes, Objects, Values
 from eagle.types import Array
 
 

@@ -1,0 +1,1 @@
+"""Tables of any kind: frames, columns, the summary of data, rows and their perturbations."""
