@@ -1,0 +1,55 @@
+"""What documents name is there: links, modules, tests, commands."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from evaluation.__main__ import BENCHES
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+DECISIONS = sorted((ROOT / "docs/adr").glob("[0-9]*.md"))
+
+
+def names(page: Path) -> list[str]:
+    return re.findall(r"`([^`\n]+)`", page.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    links = re.findall(r"\]\(([^)#\s]+)", page.read_text(encoding="utf-8"))
+    lost = [link for link in links if "://" not in link and not (page.parent / link).exists()]
+    assert lost == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_modules_and_benches_are_there(page: Path) -> None:
+    for name in names(page):
+        if re.fullmatch(r"[\w/]+\.py", name):
+            places = [ROOT / name, ROOT / "tests" / name, ROOT / "src/eagle" / name]
+            places += ROOT.glob(f"src/eagle/*/{name}")
+            assert any(place.exists() for place in places), name
+        for bench in re.findall(r"python -m evaluation bench (\w+)", name):
+            assert bench in BENCHES, name
+
+
+@pytest.mark.parametrize("page", DECISIONS, ids=lambda p: p.name)
+def test_decisions_name_tests_that_exist(page: Path) -> None:
+    file: Path | None = None
+    for name in names(page):
+        if name.startswith("tests/"):
+            file = ROOT / name
+            assert file.exists(), name
+        elif name.startswith("test_"):
+            assert file is not None, name
+            assert f"def {name}(" in file.read_text(encoding="utf-8"), name
+
+
+def test_every_decision_is_in_the_index_under_its_number() -> None:
+    index = (ROOT / "docs/adr/README.md").read_text(encoding="utf-8")
+    for page in DECISIONS:
+        assert f"]({page.name})" in index, page.name
+        assert page.read_text(encoding="utf-8").startswith(f"# {int(page.name[:4])}. "), page.name
