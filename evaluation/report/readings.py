@@ -36,7 +36,7 @@ def _lines(pages: dict[str, Records]) -> list[tuple[str, str, str, str]]:
         ("theorem 3's constants", "corrected, exact", "the same", "a test against simulation"),
         ("does the choice use answers?", "no: planned, one call", "the same", _calls(one)),
         ("predictive variance, or π zᵀVz", "the formula", "the formula", "the same picks"),
-        ("theorem 2's weights", "noise σ²/π", "the same", "[bounds](bounds.md)"),
+        ("theorem 2's weights", "noise σ²/π", "the same", _link(pages, "bounds", "bounds")),
         ("is z centred on the instance?", "match indicators", "match indicators", "–"),
         ("is there an intercept, and is it shrunk?", "free", "shrunk by λ = d",
          f"stability {stable}, agreement {shrunk}"),
@@ -48,13 +48,13 @@ def _lines(pages: dict[str, Records]) -> list[tuple[str, str, str, str]]:
          f"LIME's {shrunk}"),
         ("D-efficiency against λ", "V₀ = I/λ", "V₀ = I/λ", _prior(prior)),
         ("D = d or d + 1; CIG is the same curve", "d + 1", "d + 1", "one curve in figure 2"),
-        ("AUCC", "mean height by the trapezoid rule", "the same", "[figure 2](figure2.md)"),
+        ("AUCC", "mean height by the trapezoid rule", "the same", _link(pages, "figure2", "figure 2")),
         ("CCM's persistence, runs, self-pairs", "0.2, no self-pairs", "the same", "tables 1, 2"),
         ("DLIME's and other odd rows", "DLIME is certain: 1.000", "–", _certain(one)),
-        ("what was timed", "closed forms, equal rows", "the same", "[table 3](table3.md)"),
+        ("what was timed", "closed forms, equal rows", "the same", _link(pages, "table3", "table 3")),
         ("unequal budgets", "all rows counted", "–", "columns rows and calls"),
         ("a label or a probability", "probability of the predicted class", "the same", "–"),
-        ("texts", "LIME's words, cosine 0.25", "the same", "[texts](texts.md)"),
+        ("texts", "LIME's words, cosine 0.25", "the same", _link(pages, "texts", "texts")),
         ("descriptions of GLIME and US-LIME", "as published by their authors", "–", "–"),
         ("do tighter intervals cover?", "measured", "measured",
          f"coverage of their own limit {_both(one, 'covered')}, of LIME's "
@@ -62,6 +62,11 @@ def _lines(pages: dict[str, Records]) -> list[tuple[str, str, str, str]]:
         ("chance in seeds and pools", "seeds differ for each run", "the same",
          "a fixed seed repeats exactly: stability 1 by construction, so never measured so"),
     ]  # fmt: skip
+
+
+def _link(pages: dict[str, Records], name: str, title: str) -> str:
+    """To a page that is made from these records, or a dash."""
+    return f"[{title}]({name}.md)" if name in pages else "–"
 
 
 def _mean(records: Records | None, method: str, name: str) -> float:
