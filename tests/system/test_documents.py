@@ -29,8 +29,8 @@ def test_links_lead_somewhere(page: Path) -> None:
 def test_modules_and_benches_are_there(page: Path) -> None:
     for name in names(page):
         if re.fullmatch(r"[\w/]+\.py", name):
-            places = [ROOT / name, ROOT / "tests" / name, ROOT / "src/eagle" / name]
-            places += ROOT.glob(f"src/eagle/*/{name}")
+            folders = [ROOT, *(ROOT / f for f in ("tests", "evaluation", "src/eagle"))]
+            places = [folder / name for folder in folders] + list(ROOT.glob(f"src/eagle/*/{name}"))
             assert any(place.exists() for place in places), name
         for bench in re.findall(r"python -m evaluation bench (\w+)", name):
             assert bench in BENCHES, name
