@@ -14,8 +14,16 @@ from eagle.cli import demo_option, package, run_command
 HERE: Final = Path(__file__).parent
 NEEDED: Final = ("pandas", "sklearn", "pyarrow", "threadpoolctl", "matplotlib")
 BENCHES: Final = (
-    "speed", "methods", "truth", "honest", "tried", "intervals", "figures", "pictures", "levels"
-)  # fmt: skip
+    "speed",
+    "methods",
+    "truth",
+    "honest",
+    "tried",
+    "intervals",
+    "figures",
+    "pictures",
+    "levels",
+)
 DEMOS: Final = ("mnist", "photo", "spam")
 
 
@@ -55,11 +63,18 @@ def parser() -> ArgumentParser:
     p.add_argument("names", nargs="*", metavar="NAME", help="problems (default: all)")
     p = command("bench", "measure speed, agreement or intervals, or draw the documents' figures")
     p.add_argument("name", choices=BENCHES, metavar="NAME", help=f"one of: {', '.join(BENCHES)}")
-    p.add_argument("options", nargs=argparse.REMAINDER, metavar="...",
-                   help="what the bench is given; NAME --help lists it")  # fmt: skip
+    p.add_argument(
+        "options",
+        nargs=argparse.REMAINDER,
+        metavar="...",
+        help="what the bench is given; NAME --help lists it",
+    )
     p = command("demo", "explain a prediction on the evaluation's data, and draw it")
-    p.add_argument("what", choices=DEMOS, help="a digit, a photograph, a message, from the folder "
-                   "that EAGLE_DATA names")  # fmt: skip
+    p.add_argument(
+        "what",
+        choices=DEMOS,
+        help="a digit, a photograph, a message, from the folder that EAGLE_DATA names",
+    )
     demo_option(p)
     return top
 
@@ -68,16 +83,36 @@ def experiment_options(p: ArgumentParser) -> None:
     """What `list`, `run` and `report` have in common."""
     add: Callable[..., object] = p.add_argument
     add("names", nargs="*", metavar="NAME", help="experiments (default: all)")
-    add("--profile", default="quick", choices=("smoke", "quick", "paper"), metavar="PROFILE",
-        help="smoke (a minute), quick (half an hour, the default), or paper")  # fmt: skip
+    add(
+        "--profile",
+        default="quick",
+        choices=("smoke", "quick", "paper"),
+        metavar="PROFILE",
+        help="smoke (a minute), quick (half an hour, the default), or paper",
+    )
     add("--jobs", type=int, default=1, metavar="N", help="processes (default: 1)")
     add("--only", nargs="+", default=[], metavar="DATA", help="these data sets alone")
-    add("--experiments", type=Path, default=HERE / "experiments", metavar="FOLDER",
-        help="where the experiments are (default: evaluation/experiments)")  # fmt: skip
-    add("--records", type=Path, default=HERE / "records", metavar="FOLDER",
-        help="where the records are kept (default: evaluation/records)")  # fmt: skip
-    add("--out", type=Path, default=HERE.parent / "docs" / "results", metavar="FOLDER",
-        help="where the pages go (default: docs/results)")  # fmt: skip
+    add(
+        "--experiments",
+        type=Path,
+        default=HERE / "experiments",
+        metavar="FOLDER",
+        help="where the experiments are (default: evaluation/experiments)",
+    )
+    add(
+        "--records",
+        type=Path,
+        default=HERE / "records",
+        metavar="FOLDER",
+        help="where the records are kept (default: evaluation/records)",
+    )
+    add(
+        "--out",
+        type=Path,
+        default=HERE.parent / "docs" / "results",
+        metavar="FOLDER",
+        help="where the pages go (default: docs/results)",
+    )
     add("--quiet", action="store_true", help="no progress")
 
 

@@ -102,6 +102,10 @@ def _chosen(arguments: Namespace) -> dict[str, Experiment]:
 
 
 COMMANDS: Final[dict[str, Callable[[Namespace], int]]] = {
-    "list": listed, "run": run, "report": report, "problems": problems, "bench": bench,
+    "list": listed,
+    "run": run,
+    "report": report,
+    "problems": problems,
+    "bench": bench,
     "demo": demo,
-}  # fmt: skip
+}

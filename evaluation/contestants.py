@@ -105,7 +105,9 @@ CONVERGED: Final = "converged"
 CONTESTANTS: Final[dict[str, Contestant]] = {
     CONVERGED: Contestant(
         replace(
-            methods.LIME, name=CONVERGED, design=Independent(),
+            methods.LIME,
+            name=CONVERGED,
+            design=Independent(),
             surrogate=BayesLinear(Prior(slopes=1e-6)),
         )
     ),
@@ -125,4 +127,4 @@ CONTESTANTS: Final[dict[str, Contestant]] = {
     "EAGLE (paper)": Contestant(methods.EAGLE_PAPER),
     "EAGLE": Contestant(methods.EAGLE),
     "EAGLE (balanced)": Contestant(methods.EAGLE_BALANCED),
-}  # fmt: skip
+}

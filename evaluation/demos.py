@@ -43,5 +43,7 @@ def spam() -> tuple[str, Explanation]:
 
 
 DEMOS: Final[dict[str, Callable[[], tuple[str, Explanation]]]] = {
-    "mnist": mnist, "photo": photo, "spam": spam,
-}  # fmt: skip
+    "mnist": mnist,
+    "photo": photo,
+    "spam": spam,
+}

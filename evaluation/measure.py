@@ -153,21 +153,31 @@ def _overheard(problem: Problem, asked: list[Any]) -> Problem:
 
 def _named(trial: Trial) -> Record:
     return {
-        "key": trial.key, "problem": trial.problem, "instance": trial.instance,
-        "method": trial.method, "budget": trial.budget, "run": trial.run,
-        "options": json.dumps(dict(trial.options), sort_keys=True), "seed": trial.seed,
-        "keep": " ".join(trial.keep), "alone": trial.alone,
-        "versions": versions(), **({"chance": trial.chance} if trial.chance else {}),
-    }  # fmt: skip
+        "key": trial.key,
+        "problem": trial.problem,
+        "instance": trial.instance,
+        "method": trial.method,
+        "budget": trial.budget,
+        "run": trial.run,
+        "options": json.dumps(dict(trial.options), sort_keys=True),
+        "seed": trial.seed,
+        "keep": " ".join(trial.keep),
+        "alone": trial.alone,
+        "versions": versions(),
+        **({"chance": trial.chance} if trial.chance else {}),
+    }
 
 
 def _bare(trial: Trial, problem: Problem, x: Any) -> Record:
     """One call of the model, with the rows that LIME would ask."""
     e = CONTESTANTS["LIME"].explainer(problem, {}, trial.budget, trial.seed).explain(x)
     return {
-        **_named(trial), "rows": e.bill.rows, "calls": e.bill.calls,
-        "model_seconds": _number(e.bill.model_seconds), "own_seconds": 0.0,
-    }  # fmt: skip
+        **_named(trial),
+        "rows": e.bill.rows,
+        "calls": e.bill.calls,
+        "model_seconds": _number(e.bill.model_seconds),
+        "own_seconds": 0.0,
+    }
 
 
 def budgets(rows: int) -> list[int]:
@@ -231,9 +241,11 @@ def _theory(e: Explanation, trial: Trial) -> Record:
             out.append([float(np.linalg.norm(found - line)), reach / np.sqrt(least)])
     errors = np.array(out)
     return {
-        "gathered": _numbers(gathered), "error": _numbers(errors[:, 0]),
-        "allowed": _numbers(errors[:, 1]), "largest": float(np.linalg.norm(z, axis=1).max()),
-    }  # fmt: skip
+        "gathered": _numbers(gathered),
+        "error": _numbers(errors[:, 0]),
+        "allowed": _numbers(errors[:, 1]),
+        "largest": float(np.linalg.norm(z, axis=1).max()),
+    }
 
 
 PRIORS: Final = (1.0, 3.0, 10.0, 30.0, 100.0)
@@ -252,9 +264,11 @@ def _priors(e: Explanation, trial: Trial) -> Record:
         scores.append(fit.scores)
         low.append(ends[:, 0])
         high.append(ends[:, 1])
-    return {"prior_scores": _numbers(np.ravel(scores), CURVES),
-            "prior_low": _numbers(np.ravel(low), CURVES),
-            "prior_high": _numbers(np.ravel(high), CURVES)}  # fmt: skip
+    return {
+        "prior_scores": _numbers(np.ravel(scores), CURVES),
+        "prior_low": _numbers(np.ravel(low), CURVES),
+        "prior_high": _numbers(np.ravel(high), CURVES),
+    }
 
 
 def _names(e: Explanation, trial: Trial) -> Record:
@@ -263,18 +277,39 @@ def _names(e: Explanation, trial: Trial) -> Record:
 
 
 PARTS: Final = {
-    "curves": _curves, "ranks": _ranks, "theory": _theory, "names": _names, "priors": _priors,
-}  # fmt: skip
+    "curves": _curves,
+    "ranks": _ranks,
+    "theory": _theory,
+    "names": _names,
+    "priors": _priors,
+}
 KEPT: Final = (*PARTS, "inputs")
 """What a record can hold beside scores: inputs are overheard, the rest is read off the result."""
 
 METRICS: Final[dict[str, str | None]] = {
-    **dict.fromkeys(("stability", "agreement", "error", "coverage", "width", "consistency", "fit",
-                     "rows", "calls", "seconds")),
-    "D-efficiency by rows": "curves", "A-efficiency by rows": "curves",
-    "consistency by rows": "ranks", "agreement by rows": "ranks", "bounds by rows": "theory",
-    "attributions": "names", "points": "inputs", "stability by prior": "priors",
-}  # fmt: skip
+    **dict.fromkeys(
+        (
+            "stability",
+            "agreement",
+            "error",
+            "coverage",
+            "width",
+            "consistency",
+            "fit",
+            "rows",
+            "calls",
+            "seconds",
+        )
+    ),
+    "D-efficiency by rows": "curves",
+    "A-efficiency by rows": "curves",
+    "consistency by rows": "ranks",
+    "agreement by rows": "ranks",
+    "bounds by rows": "theory",
+    "attributions": "names",
+    "points": "inputs",
+    "stability by prior": "priors",
+}
 """What an experiment can be about, each with the part that records must keep for it."""
 
 

@@ -20,9 +20,22 @@ import numpy as np
 from eagle.types import InputError
 from evaluation.trial import Record
 
-LISTS: Final = ("scores", "low", "high", "d_efficiency", "a_efficiency", "slope_efficiency",
-                "inputs", "answers", "gathered", "error", "allowed", "prior_scores", "prior_low",
-                "prior_high")  # fmt: skip
+LISTS: Final = (
+    "scores",
+    "low",
+    "high",
+    "d_efficiency",
+    "a_efficiency",
+    "slope_efficiency",
+    "inputs",
+    "answers",
+    "gathered",
+    "error",
+    "allowed",
+    "prior_scores",
+    "prior_low",
+    "prior_high",
+)
 """Columns that are lists of numbers, kept in single precision."""
 
 SINGLE: Final = ("prediction", "r2", "r2_held_out", "model_seconds", "own_seconds")
@@ -129,11 +142,14 @@ class Store:
         temporary = path.with_suffix(".parquet.new")
         floats = [name for name in names if name in LISTS]
         parquet.write_table(
-            pa.table(columns), temporary, compression="zstd", compression_level=19,
+            pa.table(columns),
+            temporary,
+            compression="zstd",
+            compression_level=19,
             use_dictionary=[name for name in names if name not in (*LISTS, *SINGLE)],
             use_byte_stream_split=[f"{name}.list.element" for name in floats]
             + [name for name in names if name in SINGLE],
-        )  # fmt: skip
+        )
         temporary.replace(path)
 
 

@@ -63,25 +63,126 @@ class Prickly:
 
 
 JUNK: list[Any] = [
-    5, -1, 2.5, True, "x", "", ODD, b"x", [], [[1], [2]], {}, {"a": 1}, {1, 2}, (), (1, 2), None,
-    NAN, INF, 10**400, -(10**5000), np.array([1, 2]), np.array([]), np.float64(3), object,
-    UnspeakableError(), Prickly(), len, Decimal("sNaN"), "\ud800", dt.date(2020, 1, 1), 1j,
-]  # fmt: skip
+    5,
+    -1,
+    2.5,
+    True,
+    "x",
+    "",
+    ODD,
+    b"x",
+    [],
+    [[1], [2]],
+    {},
+    {"a": 1},
+    {1, 2},
+    (),
+    (1, 2),
+    None,
+    NAN,
+    INF,
+    10**400,
+    -(10**5000),
+    np.array([1, 2]),
+    np.array([]),
+    np.float64(3),
+    object,
+    UnspeakableError(),
+    Prickly(),
+    len,
+    Decimal("sNaN"),
+    "\ud800",
+    dt.date(2020, 1, 1),
+    1j,
+]
 
 NUMBERS: list[Any] = [
-    0.0, -0.0, 1.0, -1.0, 0.5, 3.0, 7.0, 1e-300, 5e-324, 1e-160, 1e16, -1e16, 1e100, 1e150, 1e154,
-    1e300, 1.7e308, -1.7e308, 65504.0, 3.4e38, 2.0**53 + 2, NAN, NAN, INF, -INF,
-]  # fmt: skip
+    0.0,
+    -0.0,
+    1.0,
+    -1.0,
+    0.5,
+    3.0,
+    7.0,
+    1e-300,
+    5e-324,
+    1e-160,
+    1e16,
+    -1e16,
+    1e100,
+    1e150,
+    1e154,
+    1e300,
+    1.7e308,
+    -1.7e308,
+    65504.0,
+    3.4e38,
+    2.0**53 + 2,
+    NAN,
+    NAN,
+    INF,
+    -INF,
+]
 
 OBJECTS: list[Any] = [
-    "a", "b", "", "a", "b", ODD, "\ud800", b"a", 1, 2, 2.5, True, False, None, None, NAN, pd.NA,
-    pd.NaT, Decimal("1.5"), Decimal("NaN"), Decimal("sNaN"), Fraction(1, 3), 10**400, 2**60, 1e300,
-    (1, 2), [1], {"k": 1}, dt.datetime(2020, 1, 1), np.float32(2), np.int64(3), np.str_("a"),
-    1j, Prickly(), np.array([1, 2]), frozenset({1}),
-]  # fmt: skip
+    "a",
+    "b",
+    "",
+    "a",
+    "b",
+    ODD,
+    "\ud800",
+    b"a",
+    1,
+    2,
+    2.5,
+    True,
+    False,
+    None,
+    None,
+    NAN,
+    pd.NA,
+    pd.NaT,
+    Decimal("1.5"),
+    Decimal("NaN"),
+    Decimal("sNaN"),
+    Fraction(1, 3),
+    10**400,
+    2**60,
+    1e300,
+    (1, 2),
+    [1],
+    {"k": 1},
+    dt.datetime(2020, 1, 1),
+    np.float32(2),
+    np.int64(3),
+    np.str_("a"),
+    1j,
+    Prickly(),
+    np.array([1, 2]),
+    frozenset({1}),
+]
 
-NAMES: list[Any] = ["a", "b", "c", "d", "", " ", 0, 1, 2.5, None, True, ("t", 1), ODD, "\ud800",
-                    "x" * 300, NAN, "$y$", dt.date(2020, 1, 1)]  # fmt: skip
+NAMES: list[Any] = [
+    "a",
+    "b",
+    "c",
+    "d",
+    "",
+    " ",
+    0,
+    1,
+    2.5,
+    None,
+    True,
+    ("t", 1),
+    ODD,
+    "\ud800",
+    "x" * 300,
+    NAN,
+    "$y$",
+    dt.date(2020, 1, 1),
+]
 
 
 class Chance(Random):
@@ -169,11 +270,28 @@ def objects(rows: list[list[Any]], n: int, d: int) -> Any:
 def series(r: Chance, n: int) -> Any:
     """A column of a data frame, of some dtype."""
     kind = r.choice(
-        ["float", "float", "float", "int", "bool", "text", "text", "category", "ordered",
-         "Int64", "Float32", "boolean", "string", "numbers as categories", "f2", "i1", "sparse"]
+        [
+            "float",
+            "float",
+            "float",
+            "int",
+            "bool",
+            "text",
+            "text",
+            "category",
+            "ordered",
+            "Int64",
+            "Float32",
+            "boolean",
+            "string",
+            "numbers as categories",
+            "f2",
+            "i1",
+            "sparse",
+        ]
         + ["dates", "delta", "object", "object", "period", "complex", "empty", "big", "decimal"]
         * (r.random() > r.tame)
-    )  # fmt: skip
+    )
     text = [r.choice(["a", "b", "c", "", ODD]) for _ in range(n)]
     whole = [r.randrange(-3, 9) for _ in range(n)]
     holes = [None if r.random() < 0.2 else value for value in whole]
@@ -268,9 +386,20 @@ def table(r: Chance) -> Any:
     if kind == 15:
         return [[r.choice([*NUMBERS[:8], *OBJECTS[:12]]) for _ in range(d)] for _ in range(n)]
     if kind == 16:
-        return r.choice([np.zeros(3), np.zeros((2, 2, 2)), np.array(5.0), [1, [2]], [[1], [1, 2]],
-                         pd.Series([1.0, 2.0]), {"a": [1, 2]}, {"a": 1.0, "b": "x"}, iter([1]),
-                         eagle.Background.of(np.arange(12.0).reshape(4, 3))])  # fmt: skip
+        return r.choice(
+            [
+                np.zeros(3),
+                np.zeros((2, 2, 2)),
+                np.array(5.0),
+                [1, [2]],
+                [[1], [1, 2]],
+                pd.Series([1.0, 2.0]),
+                {"a": [1, 2]},
+                {"a": 1.0, "b": "x"},
+                iter([1]),
+                eagle.Background.of(np.arange(12.0).reshape(4, 3)),
+            ]
+        )
     if kind == 17:
         return r.choice(JUNK)
     return array(r, 20, 3)
@@ -363,8 +492,14 @@ def number(value: Any) -> float:
         return float(len(type(value).__name__) + (len(value) if isinstance(value, str) else 0))
 
 
-RAISED = [ValueError(ODD), UnspeakableError(), StopIteration(), MemoryError("full"),
-          RecursionError(), OSError(5, "x")]  # fmt: skip
+RAISED = [
+    ValueError(ODD),
+    UnspeakableError(),
+    StopIteration(),
+    MemoryError("full"),
+    RecursionError(),
+    OSError(5, "x"),
+]
 
 
 @dataclass
@@ -444,22 +579,52 @@ class Model:
         """Replies that nobody can use, or hardly."""
         some = y.copy()
         some[-1] = NAN
-        return self.r.choice([
-            None, "yes", 5, y[1:], np.append(y, 1), y[:0], np.array([], dtype=str), some, y * INF,
-            [ODD] * n, ["1"] * n, y + 1j, [[1, 2], [3]], {"p": 1}, iter([1]), [Decimal("sNaN")] * n,
-            np.zeros((n, 2, 2)), np.zeros((n, 0)), [10**400] * n, (y, y), [y[:, None], y[:, None]],
-            np.zeros(n, dtype="M8[D]"), np.ma.masked_array(y, y == y), sparse.csr_array(y[:, None]),
-            [None] * n, [Prickly()] * n, np.full((n, 2), 0.7), np.full((n, 2), -0.2), b"x",
-            [np.array([1.0])] * n, [Decimal("1.5")] * n, np.longdouble(1e4000) * np.ones(n),
-        ])  # fmt: skip
+        return self.r.choice(
+            [
+                None,
+                "yes",
+                5,
+                y[1:],
+                np.append(y, 1),
+                y[:0],
+                np.array([], dtype=str),
+                some,
+                y * INF,
+                [ODD] * n,
+                ["1"] * n,
+                y + 1j,
+                [[1, 2], [3]],
+                {"p": 1},
+                iter([1]),
+                [Decimal("sNaN")] * n,
+                np.zeros((n, 2, 2)),
+                np.zeros((n, 0)),
+                [10**400] * n,
+                (y, y),
+                [y[:, None], y[:, None]],
+                np.zeros(n, dtype="M8[D]"),
+                np.ma.masked_array(y, y == y),
+                sparse.csr_array(y[:, None]),
+                [None] * n,
+                [Prickly()] * n,
+                np.full((n, 2), 0.7),
+                np.full((n, 2), -0.2),
+                b"x",
+                [np.array([1.0])] * n,
+                [Decimal("1.5")] * n,
+                np.longdouble(1e4000) * np.ones(n),
+            ]
+        )
 
 
 MANNERS = (
-    ["number"] * 6 + ["probabilities"] * 6 + ["three", "one", "list", "series", "frame", "whole"]
+    ["number"] * 6
+    + ["probabilities"] * 6
+    + ["three", "one", "list", "series", "frame", "whole"]
     + ["flag", "small floats", "zeros", "constant", "targets", "huge", "tiny", "large", "small"]
     + ["hairline", "changing", "changing", "raises", "late", "wrong", "wrong", "wrong", "wrong"]
     + ["rude"]
-)  # fmt: skip
+)
 
 
 class Estimator:
@@ -493,10 +658,14 @@ def often(r: Chance, usual: Any, *others: Any, chance: float = 0.88) -> Any:
 
 METHOD = [
     *(m for m in METHODS.values() if m.design != QUICK),
-    methods.EAGLE_BALANCED, methods.EAGLE_BALANCED, methods.EAGLE_BALANCED, methods.EAGLE,
-    methods.LIME, methods.LIME,
+    methods.EAGLE_BALANCED,
+    methods.EAGLE_BALANCED,
+    methods.EAGLE_BALANCED,
+    methods.EAGLE,
+    methods.LIME,
+    methods.LIME,
     Foreign("Kernel SHAP", KernelShap(2)),
-]  # fmt: skip
+]
 
 
 def labels_of(data: Any) -> list[Any]:
@@ -572,15 +741,27 @@ def images(r: Chance) -> dict[str, Any]:
     cut = np.arange(24).reshape(4, 6) // r.choice([4, 6, 24])
     return {
         "segments": often(
-            r, r.choice([lambda p: np.arange(p.shape[0] * p.shape[1]).reshape(p.shape[:2]) // 3,
-                         lambda p: np.zeros(p.shape[:2], int), cut]),
-            1, 3, lambda p: None, lambda p: 1 / 0, lambda p: p, cut.astype(float), chance=0.8,
+            r,
+            r.choice(
+                [
+                    lambda p: np.arange(p.shape[0] * p.shape[1]).reshape(p.shape[:2]) // 3,
+                    lambda p: np.zeros(p.shape[:2], int),
+                    cut,
+                ]
+            ),
+            1,
+            3,
+            lambda p: None,
+            lambda p: 1 / 0,
+            lambda p: p,
+            cut.astype(float),
+            chance=0.8,
         ),
         "fill": often(r, r.choice(["mean", 0, "noise"]), "blur", 1e400, (1, 2, 3), "x", NAN),
         "channels": often(r, "last", "first", "middle"),
         "sizes": often(r, Fair(), EvenSizes(), "x", chance=0.95),
         "shift": often(r, None, 0.1, -1, "a", chance=0.85),
-    }  # fmt: skip
+    }
 
 
 WORDS = [
@@ -615,13 +796,21 @@ def passages(r: Chance, _: Any = None) -> Any:
 def texts(r: Chance) -> dict[str, Any]:
     return {
         "split": often(
-            r, None, str.split, lambda t: [(0, 1)], lambda t: [(0, 99)], lambda t: 5,
-            lambda t: 1 / 0, lambda t: [], lambda t: ["zzz"], lambda t: [(1, 0), "a"],
+            r,
+            None,
+            str.split,
+            lambda t: [(0, 1)],
+            lambda t: [(0, 99)],
+            lambda t: 5,
+            lambda t: 1 / 0,
+            lambda t: [],
+            lambda t: ["zzz"],
+            lambda t: [(1, 0), "a"],
         ),
         "bag": often(r, r.choice([True, False])),
         "mask": often(r, r.choice([None, "[MASK]"]), "", "\ud800"),
         "sizes": often(r, EvenSizes(), Fair(), "x", chance=0.95),
-    }  # fmt: skip
+    }
 
 
 # -- cases -------------------------------------------------------------------------------------

@@ -47,20 +47,22 @@ def compas(rng: Any) -> pd.DataFrame:
     entered = pd.Timestamp("2013-01-01 06:00:00") + pd.to_timedelta(rng.integers(0, 90, ROWS), "D")
     days = rng.integers(-40, 41, ROWS).astype(float)
     days[:5] = np.nan
-    return pd.DataFrame({
-        "id": np.arange(ROWS),
-        "sex": rng.choice(["Male", "Female"], ROWS),
-        "age": rng.integers(18, 70, ROWS),
-        "race": rng.choice(["African-American", "Caucasian", "Other"], ROWS),
-        "priors_count": priors,
-        "days_b_screening_arrest": days,
-        "c_jail_in": entered,
-        "c_jail_out": entered + pd.to_timedelta(rng.integers(0, 900, ROWS), "h"),
-        "c_charge_degree": rng.choice(["F", "M", "O"], ROWS, p=[0.6, 0.3, 0.1]),
-        "is_recid": rng.choice([-1, 0, 1], ROWS),
-        "score_text": np.where(priors > 12, "High", np.where(priors > 6, "Medium", "Low")),
-        "two_year_recid": rng.integers(0, 2, ROWS),
-    })  # fmt: skip
+    return pd.DataFrame(
+        {
+            "id": np.arange(ROWS),
+            "sex": rng.choice(["Male", "Female"], ROWS),
+            "age": rng.integers(18, 70, ROWS),
+            "race": rng.choice(["African-American", "Caucasian", "Other"], ROWS),
+            "priors_count": priors,
+            "days_b_screening_arrest": days,
+            "c_jail_in": entered,
+            "c_jail_out": entered + pd.to_timedelta(rng.integers(0, 900, ROWS), "h"),
+            "c_charge_degree": rng.choice(["F", "M", "O"], ROWS, p=[0.6, 0.3, 0.1]),
+            "is_recid": rng.choice([-1, 0, 1], ROWS),
+            "score_text": np.where(priors > 12, "High", np.where(priors > 6, "Medium", "Low")),
+            "two_year_recid": rng.integers(0, 2, ROWS),
+        }
+    )
 
 
 def german(rng: Any) -> pd.DataFrame:
@@ -73,11 +75,14 @@ def german(rng: Any) -> pd.DataFrame:
 
 
 def adult(rng: Any) -> pd.DataFrame:
-    table = pd.DataFrame({
-        name: rng.integers(0, 99, ROWS) if name in openml.NUMBERS
-        else rng.choice(["?", "one", "other"], ROWS)
-        for name in openml.ADULT
-    })  # fmt: skip
+    table = pd.DataFrame(
+        {
+            name: rng.integers(0, 99, ROWS)
+            if name in openml.NUMBERS
+            else rng.choice(["?", "one", "other"], ROWS)
+            for name in openml.ADULT
+        }
+    )
     table["income"] = np.where(table["age"] > 40, ">50K", "<=50K")
     table["split"] = "train"
     return table

@@ -33,9 +33,20 @@ def main(argv: Sequence[str]) -> None:
     forest = RandomForestClassifier(100, random_state=0).fit(X, data.target)
     explainer = eagle.Explainer(forest, X, outputs=["malignant", "benign"])
     every: list[Method | Foreign] = [
-        m.EAGLE, m.LIME, m.Bootstrapped(m.LIME), m.GLIME, m.BAYLIME, m.BAYESLIME, m.BAYESSHAP,
-        m.DLIME_NEAREST, m.US_LIME, m.TILIA, m.S_LIME, m.CLIMAX, m.SHAP_KERNEL,
-    ]  # fmt: skip
+        m.EAGLE,
+        m.LIME,
+        m.Bootstrapped(m.LIME),
+        m.GLIME,
+        m.BAYLIME,
+        m.BAYESLIME,
+        m.BAYESSHAP,
+        m.DLIME_NEAREST,
+        m.US_LIME,
+        m.TILIA,
+        m.S_LIME,
+        m.CLIMAX,
+        m.SHAP_KERNEL,
+    ]
     found = eagle.compare(every, explainer, X.iloc[[20]], runs=5, converged=20_000)
     print(found)
     eagle.plot.methods(found)[0].figure.savefig(DOCS / "methods.png", dpi=90)

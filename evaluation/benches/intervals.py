@@ -55,15 +55,23 @@ class Kind(NamedTuple):
 
 
 KINDS: Final = (
-    Kind("posterior, independent rows", INDEPENDENT, BayesLinear(),
-         {"color": ORANGE, "marker": "s"}),
-    Kind("sandwich, independent rows", INDEPENDENT, Robust(),
-         {"color": BLUE, "marker": "^"}),
-    Kind("posterior, balanced rows", BALANCED, BayesLinear(),
-         {"color": PINK, "marker": "D", "linestyle": "--"}),
-    Kind("balanced sandwich, balanced rows", BALANCED, BALANCED.surrogate,
-         {"color": GREEN, "marker": "o", "linewidth": 2.6}),
-)  # fmt: skip
+    Kind(
+        "posterior, independent rows", INDEPENDENT, BayesLinear(), {"color": ORANGE, "marker": "s"}
+    ),
+    Kind("sandwich, independent rows", INDEPENDENT, Robust(), {"color": BLUE, "marker": "^"}),
+    Kind(
+        "posterior, balanced rows",
+        BALANCED,
+        BayesLinear(),
+        {"color": PINK, "marker": "D", "linestyle": "--"},
+    ),
+    Kind(
+        "balanced sandwich, balanced rows",
+        BALANCED,
+        BALANCED.surrogate,
+        {"color": GREEN, "marker": "o", "linewidth": 2.6},
+    ),
+)
 
 Found = dict[int, list[Held]]
 
@@ -135,10 +143,19 @@ def curves(hits: Axes, widths: Axes, found: Found, name: str) -> None:
 def page() -> tuple[Figure, Axes, list[tuple[Axes, Axes]]]:
     """A tall panel and, beside it, two rows of two."""
     mpl.rcParams.update(
-        {"font.size": 9, "axes.titlesize": 9.5, "axes.titlelocation": "left", "text.color": INK,
-         "axes.spines.top": False, "axes.spines.right": False, "axes.edgecolor": SOFT,
-         "xtick.color": INK, "ytick.color": INK, "axes.labelcolor": INK}
-    )  # fmt: skip
+        {
+            "font.size": 9,
+            "axes.titlesize": 9.5,
+            "axes.titlelocation": "left",
+            "text.color": INK,
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+            "axes.edgecolor": SOFT,
+            "xtick.color": INK,
+            "ytick.color": INK,
+            "axes.labelcolor": INK,
+        }
+    )
     figure = Figure(figsize=(10.6, 6.6), layout="constrained")
     grid = figure.add_gridspec(2, 3, width_ratios=[1.0, 1.1, 1.1])
     left = figure.add_subplot(grid[:, 0])
@@ -152,8 +169,12 @@ def main(argv: Sequence[str]) -> None:
     parser.add_argument("--quick", action="store_true")
     instances, seeds, far = (4, 3, 8193) if parser.parse_args(argv).quick else (10, 10, 32_769)
     patients = load_diabetes()
-    boosted = fitted("diabetes, boosting", GradientBoostingRegressor(random_state=0),
-                     patients.data, patients.target)  # fmt: skip
+    boosted = fitted(
+        "diabetes, boosting",
+        GradientBoostingRegressor(random_state=0),
+        patients.data,
+        patients.target,
+    )
     cancer = fitted("cancer, forest", forest(), *load_breast_cancer(return_X_y=True))
     print(f"{instances} instances, {seeds} seeds")
     figure, left, right = page()

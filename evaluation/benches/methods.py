@@ -58,8 +58,11 @@ def costs(forest: Any, X: Any, repeats: int) -> None:
         e = ex.explain(X[0])
         rows = iter(X[1:])
         few = max(3, repeats // 5) if e.bill.calls > 20 else repeats
-        found, _ = ratio(lambda ex=ex, rows=rows: ex.explain(next(rows)),  # type: ignore[misc]
-                         lambda: forest.predict_proba(batch), few)  # fmt: skip
+        found, _ = ratio(
+            lambda ex=ex, rows=rows: ex.explain(next(rows)),  # type: ignore[misc]
+            lambda: forest.predict_proba(batch),
+            few,
+        )
         print(f"{method.name:<26}{e.bill.rows:>6}{e.bill.calls:>7}{found:>25.2f}", flush=True)
 
 
@@ -90,8 +93,12 @@ Pair = tuple[str, Callable[[], Any], Callable[[], Any]]
 def lime(forest: Any, X: Any) -> Iterator[Pair]:
     from lime.lime_tabular import LimeTabularExplainer
 
-    ways = {"none": None, "highest_weights": Highest(5), "forward_selection": Forward(5),
-            "lasso_path": LassoPath(5)}  # fmt: skip
+    ways = {
+        "none": None,
+        "highest_weights": Highest(5),
+        "forward_selection": Forward(5),
+        "lasso_path": LassoPath(5),
+    }
     for way, selection in ways.items():
         reference = LimeTabularExplainer(X, feature_selection=way, random_state=0)
         k = X.shape[1] if selection is None else 5

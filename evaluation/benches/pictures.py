@@ -87,9 +87,14 @@ def measured(repeats: int) -> None:
         start = time.perf_counter()
         with redirect_stderr(io.StringIO()):  # its progress bar
             lime.explain_instance(
-                image, timed, labels=(0,), top_labels=1, num_samples=BUDGET,
-                segmentation_fn=segments, batch_size=BUDGET,
-            )  # fmt: skip
+                image,
+                timed,
+                labels=(0,),
+                top_labels=1,
+                num_samples=BUDGET,
+                segmentation_fn=segments,
+                batch_size=BUDGET,
+            )
         theirs = time.perf_counter() - start
         times.append(
             (ours - e.bill.model_seconds, e.bill.model_seconds, theirs - spent[0], spent[0])

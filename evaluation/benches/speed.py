@@ -93,8 +93,12 @@ def one(forest: Any, X: NDArray[np.float64], method: Method, view: Any, repeats:
         MEMORY.clear()
         return warm.explain(next(others))
 
-    for name, run in (("warm, plan known", known), ("warm, new plan", new),
-                      ("cold, new explainer", fresh), ("cold, new process", first)):  # fmt: skip
+    for name, run in (
+        ("warm, plan known", known),
+        ("warm, new plan", new),
+        ("cold, new explainer", fresh),
+        ("cold, new process", first),
+    ):
         found, base = ratio(run, bare, repeats)
         print(f"  {view:<10}  {name:<20} {found:6.2f} x one call of {BUDGET} rows ({base:.1f} ms)")
 

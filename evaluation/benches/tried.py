@@ -133,8 +133,9 @@ def learnt(z: Array, y: Array) -> Array:
     noise = np.sum((lift / spread - x @ slopes) ** 2) / max(len(y) - x.shape[1] - 1, 1)
     sizes = np.exp(np.linspace(np.log(1e-3), np.log(30), 24))[:, None]
     wide = sizes**2 * eigen + noise
-    log = (np.log(sizes / (1 + sizes**2))[:, 0]
-           - 0.5 * (np.log(wide) + reach**2 / (eigen * wide)).sum(axis=1))  # fmt: skip
+    log = np.log(sizes / (1 + sizes**2))[:, 0] - 0.5 * (
+        np.log(wide) + reach**2 / (eigen * wide)
+    ).sum(axis=1)
     chance = np.exp(log - log.max())
     out = np.zeros(z.shape[1])
     out[moved] = spread * basis @ (chance / chance.sum() @ (sizes**2 / wide) * reach)
@@ -143,8 +144,9 @@ def learnt(z: Array, y: Array) -> Array:
 
 def trees(z: Array, place: Array, y: Array, free: tuple[Array, Array]) -> Array:
     """The line through trees on free rows, and through what is left of rows that are left out."""
-    forest = ExtraTreesRegressor(200, min_samples_leaf=2, bootstrap=True, oob_score=True,
-                                 random_state=0).fit(np.hstack([z, place]), y)  # fmt: skip
+    forest = ExtraTreesRegressor(
+        200, min_samples_leaf=2, bootstrap=True, oob_score=True, random_state=0
+    ).fit(np.hstack([z, place]), y)
     smooth = line(free[0], forest.predict(np.hstack(free)), 1e-6)
     return smooth + line(z, y - forest.oob_prediction_)
 
@@ -327,8 +329,10 @@ def main(argv: Sequence[str]) -> None:
     for black in others() if args.others else tables():
         for binned in (True, False):
             print(f"\n{black.name}, {'binned' if binned else 'continuous'}")
-            found = [of_table(here, args.rows, seeds, far, took)
-                     for here in around(black, binned, instances)]  # fmt: skip
+            found = [
+                of_table(here, args.rows, seeds, far, took)
+                for here in around(black, binned, instances)
+            ]
             show(found)
             every += found
     print("\nmean over tables and views")

@@ -53,10 +53,13 @@ def estimator(name: str, untrained: Any, inputs: Any, labels: Any) -> Any:
 
     kind = type(untrained)
     key = digest(
-        f"{kind.__module__}.{kind.__qualname__}", sklearn.__version__, np.__version__,
+        f"{kind.__module__}.{kind.__qualname__}",
+        sklearn.__version__,
+        np.__version__,
         *(f"{k}={v!r}" for k, v in sorted(untrained.get_params(deep=True).items())),
-        inputs, labels,
-    )  # fmt: skip
+        inputs,
+        labels,
+    )
     return kept(f"{name}-{key}.joblib", load, make)
 
 

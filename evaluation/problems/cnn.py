@@ -31,9 +31,7 @@ Weights: TypeAlias = dict[str, NDArray[np.float32]]
 
 def network(digits: Digits) -> Network:
     """The network trained on these digits, from the cache or else now, on one thread."""
-    settings: dict[str, Any] = {
-        "std": 255, "batch": 512, "threads": 1, "classes": range(CLASSES)
-    }  # fmt: skip
+    settings: dict[str, Any] = {"std": 255, "batch": 512, "threads": 1, "classes": range(CLASSES)}
 
     def load(path: Path) -> Network:
         return Network.of_onnx(path, **settings)
@@ -55,10 +53,17 @@ def module() -> Any:
 
     first, second = CHANNELS
     return nn.Sequential(
-        nn.Conv2d(1, first, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2),
-        nn.Conv2d(first, second, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2),
-        nn.Flatten(), nn.Linear(second * 7 * 7, HIDDEN), nn.ReLU(), nn.Linear(HIDDEN, CLASSES),
-    )  # fmt: skip
+        nn.Conv2d(1, first, 3, padding=1),
+        nn.ReLU(),
+        nn.MaxPool2d(2),
+        nn.Conv2d(first, second, 3, padding=1),
+        nn.ReLU(),
+        nn.MaxPool2d(2),
+        nn.Flatten(),
+        nn.Linear(second * 7 * 7, HIDDEN),
+        nn.ReLU(),
+        nn.Linear(HIDDEN, CLASSES),
+    )
 
 
 def trained(digits: Digits) -> Weights:
@@ -105,25 +110,30 @@ def write(weights: Weights, path: Path) -> None:
         return [
             helper.make_node("Conv", names, [f"c{place}"], kernel_shape=[3, 3], pads=[1] * 4),
             helper.make_node("Relu", [f"c{place}"], [f"r{place}"]),
-            helper.make_node("MaxPool", [f"r{place}"], [f"p{place}"], kernel_shape=[2, 2],
-                             strides=[2, 2]),
-        ]  # fmt: skip
+            helper.make_node(
+                "MaxPool", [f"r{place}"], [f"p{place}"], kernel_shape=[2, 2], strides=[2, 2]
+            ),
+        ]
 
     def dense(place: int, given: str, out: str) -> Any:
         names = [given, f"{place}.weight", f"{place}.bias"]
         return helper.make_node("Gemm", names, [out], transB=1)
 
     nodes = [
-        *conv(0, "image"), *conv(3, "p0"), helper.make_node("Flatten", ["p3"], ["flat"]),
-        dense(7, "flat", "hidden"), helper.make_node("Relu", ["hidden"], ["r7"]),
+        *conv(0, "image"),
+        *conv(3, "p0"),
+        helper.make_node("Flatten", ["p3"], ["flat"]),
+        dense(7, "flat", "hidden"),
+        helper.make_node("Relu", ["hidden"], ["r7"]),
         dense(9, "r7", "logits"),
-    ]  # fmt: skip
+    ]
     graph = helper.make_graph(
-        nodes, "digits",
+        nodes,
+        "digits",
         [helper.make_tensor_value_info("image", TensorProto.FLOAT, ["n", 1, 28, 28])],
         [helper.make_tensor_value_info("logits", TensorProto.FLOAT, ["n", CLASSES])],
         [numpy_helper.from_array(value, name) for name, value in weights.items()],
-    )  # fmt: skip
+    )
     made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)])
     made.ir_version = 8  # older runtimes read it, too
     path.write_bytes(made.SerializeToString())

@@ -18,23 +18,55 @@ from evaluation.problems import openml
 from evaluation.problems.files import folder, idx, located, reading, table, unpacked
 
 COMPAS: Final = (
-    "sex", "age", "race", "priors_count", "days_b_screening_arrest", "c_jail_in", "c_jail_out",
-    "c_charge_degree", "is_recid", "score_text", "two_year_recid",
-)  # fmt: skip
+    "sex",
+    "age",
+    "race",
+    "priors_count",
+    "days_b_screening_arrest",
+    "c_jail_in",
+    "c_jail_out",
+    "c_charge_degree",
+    "is_recid",
+    "score_text",
+    "two_year_recid",
+)
 GERMAN: Final = (
-    "GoodCustomer", "Gender", "ForeignWorker", "Single", "Age", "LoanDuration", "LoanAmount",
-    "LoanRateAsPercentOfIncome", "YearsAtCurrentHome", "NumberOfOtherLoansAtBank",
-    "NumberOfLiableIndividuals", "HasTelephone", "CheckingAccountBalance_geq_0",
-    "CheckingAccountBalance_geq_200", "SavingsAccountBalance_geq_100",
-    "SavingsAccountBalance_geq_500", "MissedPayments", "NoCurrentLoan",
-    "CriticalAccountOrLoansElsewhere", "OtherLoansAtBank", "OtherLoansAtStore", "HasCoapplicant",
-    "HasGuarantor", "OwnsHouse", "RentsHouse", "Unemployed", "YearsAtCurrentJob_lt_1",
-    "YearsAtCurrentJob_geq_4", "JobClassIsSkilled",
-)  # fmt: skip
+    "GoodCustomer",
+    "Gender",
+    "ForeignWorker",
+    "Single",
+    "Age",
+    "LoanDuration",
+    "LoanAmount",
+    "LoanRateAsPercentOfIncome",
+    "YearsAtCurrentHome",
+    "NumberOfOtherLoansAtBank",
+    "NumberOfLiableIndividuals",
+    "HasTelephone",
+    "CheckingAccountBalance_geq_0",
+    "CheckingAccountBalance_geq_200",
+    "SavingsAccountBalance_geq_100",
+    "SavingsAccountBalance_geq_500",
+    "MissedPayments",
+    "NoCurrentLoan",
+    "CriticalAccountOrLoansElsewhere",
+    "OtherLoansAtBank",
+    "OtherLoansAtStore",
+    "HasCoapplicant",
+    "HasGuarantor",
+    "OwnsHouse",
+    "RentsHouse",
+    "Unemployed",
+    "YearsAtCurrentJob_lt_1",
+    "YearsAtCurrentJob_geq_4",
+    "JobClassIsSkilled",
+)
 MNIST: Final = (
-    "train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz",
-    "t10k-images-idx3-ubyte.gz", "t10k-labels-idx1-ubyte.gz",
-)  # fmt: skip
+    "train-images-idx3-ubyte.gz",
+    "train-labels-idx1-ubyte.gz",
+    "t10k-images-idx3-ubyte.gz",
+    "t10k-labels-idx1-ubyte.gz",
+)
 SIDE: Final = 28
 """How many pixels an MNIST digit is high and wide."""
 

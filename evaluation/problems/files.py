@@ -20,9 +20,17 @@ from eagle.types import InputError, MissingExtraError
 
 VARIABLE: Final = "EAGLE_DATA"
 BROKEN: Final = (
-    OSError, EOFError, ValueError, KeyError, IndexError, struct.error, zlib.error,
-    zipfile.BadZipFile, csv.Error, NotImplementedError,
-)  # fmt: skip
+    OSError,
+    EOFError,
+    ValueError,
+    KeyError,
+    IndexError,
+    struct.error,
+    zlib.error,
+    zipfile.BadZipFile,
+    csv.Error,
+    NotImplementedError,
+)
 """What reading a file raises that is cut short, not packed as its name says, or in another form."""
 
 

@@ -80,9 +80,14 @@ def _interacting(x: Array) -> Array:
 def _interacting_slopes(x: Array, scale: float) -> list[float]:
     smooth = math.exp(-(scale**2) / 2)
     return [
-        2 * x[1], 2 * x[0], -x[3] * x[4], -x[2] * x[4], -x[2] * x[3],
-        math.sin(x[6]) * smooth, x[5] * math.cos(x[6]) * smooth,
-    ]  # fmt: skip
+        2 * x[1],
+        2 * x[0],
+        -x[3] * x[4],
+        -x[2] * x[4],
+        -x[2] * x[3],
+        math.sin(x[6]) * smooth,
+        x[5] * math.cos(x[6]) * smooth,
+    ]
 
 
 def _step(x: Array) -> Array:
@@ -98,9 +103,11 @@ def _step_slopes(x: Array, scale: float) -> list[float]:
         return math.erfc((at - own) / (scale * math.sqrt(2))) / 2
 
     return [
-        2 * edge(x[0], 0), -edge(x[1], 0.5),
-        1.5 * edge(x[2], 0) * above(x[3], -0.5), 1.5 * above(x[2], 0) * edge(x[3], -0.5),
-    ]  # fmt: skip
+        2 * edge(x[0], 0),
+        -edge(x[1], 0.5),
+        1.5 * edge(x[2], 0) * above(x[3], -0.5),
+        1.5 * above(x[2], 0) * edge(x[3], -0.5),
+    ]
 
 
 LINEAR: Final = Formula(_linear, _linear_slopes)
@@ -136,6 +143,16 @@ def _problem(name: str, formula: Formula) -> Problem:
     data, held = rows[:LEARN], rows[LEARN:]
     data = (data - data.mean(axis=0)) / data.std(axis=0)
     return Problem(
-        name, "table", formula, data, held, formula(held), LEARN, D, 1.0, task="regression",
-        note="the model is the truth itself; only the first columns matter", truth=formula.truth,
-    )  # fmt: skip
+        name,
+        "table",
+        formula,
+        data,
+        held,
+        formula(held),
+        LEARN,
+        D,
+        1.0,
+        task="regression",
+        note="the model is the truth itself; only the first columns matter",
+        truth=formula.truth,
+    )

@@ -41,9 +41,18 @@ def mnist() -> Problem:
     network = cnn.network(train)
     right = _share_right("mnist", network, test.pictures, test.labels)
     return Problem(
-        "mnist", "image", network, Images(STROKES, fill=0), test.pictures, test.labels.astype(int),
-        len(train.labels), STROKES, right, task="classification", published=0.9915,
-    )  # fmt: skip
+        "mnist",
+        "image",
+        network,
+        Images(STROKES, fill=0),
+        test.pictures,
+        test.labels.astype(int),
+        len(train.labels),
+        STROKES,
+        right,
+        task="classification",
+        published=0.9915,
+    )
 
 
 def photos(
@@ -60,11 +69,19 @@ def photos(
     if known != len(classes):
         raise InputError(f"{network} knows {known} classes, but {len(classes)} are named")
     return Problem(
-        name, "image", box, Images(SEGMENTS), pixels, labels, 0, SEGMENTS,
-        _share_right(name, box, pixels, np.array(labels)), task="classification",
+        name,
+        "image",
+        box,
+        Images(SEGMENTS),
+        pixels,
+        labels,
+        0,
+        SEGMENTS,
+        _share_right(name, box, pixels, np.array(labels)),
+        task="classification",
         note=f"{CALLED[network]} stands in for the paper's VGG-16, and photographs that it and "
         "ResNet-50 both name rightly for ImageNet's: their accuracy is no measure",
-    )  # fmt: skip
+    )
 
 
 def _share_right(name: str, network: Network, pictures: Any, labels: Any) -> float:
@@ -109,7 +126,15 @@ def spam() -> Problem:
     model = estimator("spam", line, train, known)
     spoken = [i for i, text in enumerate(test) if words(text)]
     return Problem(
-        "spam", "text", model, Texts(words), [test[i] for i in spoken], [asked[i] for i in spoken],
-        len(train), None, float(model.score(test, asked)), task="classification",
+        "spam",
+        "text",
+        model,
+        Texts(words),
+        [test[i] for i in spoken],
+        [asked[i] for i in spoken],
+        len(train),
+        None,
+        float(model.score(test, asked)),
+        task="classification",
         note="the paper names neither the data nor the model of its texts",
-    )  # fmt: skip
+    )

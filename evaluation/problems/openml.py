@@ -16,17 +16,43 @@ from eagle.types import InputError, MissingExtraError
 from evaluation.problems.files import VARIABLE, chosen
 
 ADULT: Final = (
-    "age", "workclass", "fnlwgt", "education", "education_num", "marital_status", "occupation",
-    "relationship", "race", "sex", "capital_gain", "capital_loss", "hours_per_week",
-    "native_country", "income",
-)  # fmt: skip
+    "age",
+    "workclass",
+    "fnlwgt",
+    "education",
+    "education_num",
+    "marital_status",
+    "occupation",
+    "relationship",
+    "race",
+    "sex",
+    "capital_gain",
+    "capital_loss",
+    "hours_per_week",
+    "native_country",
+    "income",
+)
 MAGIC: Final = (
-    "fLength", "fWidth", "fSize", "fConc", "fConc1", "fAsym", "fM3Long", "fM3Trans", "fAlpha",
-    "fDist", "class",
-)  # fmt: skip
+    "fLength",
+    "fWidth",
+    "fSize",
+    "fConc",
+    "fConc1",
+    "fAsym",
+    "fM3Long",
+    "fM3Trans",
+    "fAlpha",
+    "fDist",
+    "class",
+)
 NUMBERS: Final = (
-    "age", "fnlwgt", "education_num", "capital_gain", "capital_loss", "hours_per_week",
-)  # fmt: skip
+    "age",
+    "fnlwgt",
+    "education_num",
+    "capital_gain",
+    "capital_loss",
+    "hours_per_week",
+)
 
 
 def adult(relative: str) -> Any:
@@ -74,9 +100,13 @@ def fetched(name: str, version: int, relative: str) -> Any:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # it warns before each further try
             return fetch_openml(
-                name, version=version, as_frame=True, data_home=cache_folder() / "openml",
-                n_retries=1, delay=0.5,
-            ).frame  # fmt: skip
+                name,
+                version=version,
+                as_frame=True,
+                data_home=cache_folder() / "openml",
+                n_retries=1,
+                delay=0.5,
+            ).frame
     except Exception as error:  # no network, no such set, a broken copy: all are one to the caller
         raise InputError(
             f"{name} could not be fetched from OpenML ({type(error).__name__}: {error}): set "

@@ -34,13 +34,27 @@ def _loaded(loader: Callable[[], Problem]) -> Callable[[], Problem]:
 PROBLEMS: Final[dict[str, Callable[[], Problem]]] = {
     loader.__name__: _loaded(loader)
     for loader in (
-        tables.compas, tables.german, tables.adult, tables.magic,
-        images_texts.mnist, images_texts.photos, images_texts.photos_grey,
-        images_texts.photos_resnet, images_texts.spam,
-        tables.moons, formulas.linear, formulas.additive, formulas.interacting, formulas.step,
-        tables.cancer, tables.wine, tables.diabetes, tables.digits, tables.iris,
+        tables.compas,
+        tables.german,
+        tables.adult,
+        tables.magic,
+        images_texts.mnist,
+        images_texts.photos,
+        images_texts.photos_grey,
+        images_texts.photos_resnet,
+        images_texts.spam,
+        tables.moons,
+        formulas.linear,
+        formulas.additive,
+        formulas.interacting,
+        formulas.step,
+        tables.cancer,
+        tables.wine,
+        tables.diabetes,
+        tables.digits,
+        tables.iris,
     )
-}  # fmt: skip
+}
 
 
 def named(data: str, box: str) -> str:
@@ -100,6 +114,9 @@ def _scaled(machine: Any) -> Any:
 
 
 BLACK_BOXES: Final[dict[str, Callable[[str | None], Any]]] = {
-    "forest": _forest, "boosting": _boosting, "network": _network, "line": _line,
-}  # fmt: skip
+    "forest": _forest,
+    "boosting": _boosting,
+    "network": _network,
+    "line": _line,
+}
 """Black boxes that tables can be put under, by the task."""

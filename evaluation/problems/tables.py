@@ -43,9 +43,13 @@ def compas() -> Problem:
     }
     labels = (raw.score_text != "High").astype(int)
     return _of_paper(
-        "compas", pd.DataFrame(features), labels, ("high", "not high"), 0.837,
+        "compas",
+        pd.DataFrame(features),
+        labels,
+        ("high", "not high"),
+        0.837,
         "the target is the score's own 'High', not recidivism, and race is African-American or not",
-    )  # fmt: skip
+    )
 
 
 def german() -> Problem:
@@ -54,9 +58,13 @@ def german() -> Problem:
     features = raw.drop(columns="GoodCustomer").assign(Gender=raw.Gender == "Male")
     labels = (raw.GoodCustomer == 1).astype(int)
     return _of_paper(
-        "german", features, labels, ("bad", "good"), 0.715,
+        "german",
+        features,
+        labels,
+        ("bad", "good"),
+        0.715,
         "in the recoding by 28 numbers; Gender 1 is male",
-    )  # fmt: skip
+    )
 
 
 def adult() -> Problem:
@@ -68,9 +76,13 @@ def adult() -> Problem:
             features[name] = np.unique(features[name].astype(str), return_inverse=True)[1]
     labels = (raw.income == ">50K").astype(int)
     return _of_paper(
-        "adult", features, labels, ("<=50K", ">50K"), 0.831,
+        "adult",
+        features,
+        labels,
+        ("<=50K", ">50K"),
+        0.831,
         "all rows, levels by number; how the paper prepared them cannot be recovered",
-    )  # fmt: skip
+    )
 
 
 def magic() -> Problem:
@@ -207,7 +219,18 @@ def _learnt(
     train, test, known, asked = parts
     model = estimator(name, machine, train, known)
     return Problem(
-        name, "table", model, train, test, asked, len(train), train.shape[1],
-        float(model.score(test, asked)), outputs=outputs, published=published, note=note,
-        task="regression" if outputs is None else "classification", known=known,
-    )  # fmt: skip
+        name,
+        "table",
+        model,
+        train,
+        test,
+        asked,
+        len(train),
+        train.shape[1],
+        float(model.score(test, asked)),
+        outputs=outputs,
+        published=published,
+        note=note,
+        task="regression" if outputs is None else "classification",
+        known=known,
+    )

@@ -50,22 +50,32 @@ def default(records: Records) -> Page:
 
 
 def _section(page: Page, problem: str, rows: list[Row], metrics: Sequence[str]) -> None:
-    best = {name: max((getattr(r, name)[0] for r in rows if np.isfinite(getattr(r, name)[0])),
-                      default=np.nan) for name in ("to_lime", "stability")}  # fmt: skip
+    best = {
+        name: max(
+            (getattr(r, name)[0] for r in rows if np.isfinite(getattr(r, name)[0])), default=np.nan
+        )
+        for name in ("to_lime", "stability")
+    }
     page.say(f"## {paper.SETS.get(problem, problem)}")
     columns: list[tuple[str, str, list[str]]] = [
         ("", "method", [r.method for r in rows]),
-        ("agreement", "agreement",
-         [bold(spread(*r.to_lime), r.to_lime[0] == best["to_lime"]) for r in rows]),
-        ("stability", "stability",
-         [bold(spread(*r.stability), r.stability[0] == best["stability"]) for r in rows]),
+        (
+            "agreement",
+            "agreement",
+            [bold(spread(*r.to_lime), r.to_lime[0] == best["to_lime"]) for r in rows],
+        ),
+        (
+            "stability",
+            "stability",
+            [bold(spread(*r.stability), r.stability[0] == best["stability"]) for r in rows],
+        ),
         ("error", "error", [number(r.error[0], 2) for r in rows]),
         ("coverage", "covers", [spread(*r.covered, 2) for r in rows]),
         ("coverage", f"covers top {TOP}", [number(r.covered_top[0], 2) for r in rows]),
         ("width", "width", [number(r.wide[0], 2) for r in rows]),
         ("rows", "rows", [f"{r.rows:.0f}" for r in rows]),
         ("calls", "calls", [f"{r.calls:.0f}" for r in rows]),
-    ]  # fmt: skip
+    ]
     page.columns(columns, metrics)
 
 
@@ -81,8 +91,19 @@ def _means(page: Page, records: Records, table: dict[tuple[str, str], Row]) -> N
             if rows:
                 cells = [mean([getattr(r, name)[0] for r in rows])[0] for name in COLUMNS]
                 lines.append([label, method, *[number(c, 3) for c in cells]])
-    page.table(["data sets", "method", "agreement", "stability", "error", "covers",
-                f"covers top {TOP}", "width"], lines)  # fmt: skip
+    page.table(
+        [
+            "data sets",
+            "method",
+            "agreement",
+            "stability",
+            "error",
+            "covers",
+            f"covers top {TOP}",
+            "width",
+        ],
+        lines,
+    )
 
 
 @cache
@@ -121,8 +142,9 @@ def _soon(page: Page, records: Records) -> None:
 
 def _verdict(records: Records, table: dict[tuple[str, str], Row]) -> str:
     def over(method: str, name: str) -> float:
-        values = [getattr(table[p, method], name)[0] for p in records.problems()
-                  if (p, method) in table]  # fmt: skip
+        values = [
+            getattr(table[p, method], name)[0] for p in records.problems() if (p, method) in table
+        ]
         return mean(values)[0]
 
     gains = [over(BALANCED, "to_lime") - over(m, "to_lime") for m in (LIME, PRINTED)]

@@ -36,10 +36,22 @@ def crossover(records: Records) -> Page:
             if made:
                 rows.append(made)
     page.table(
-        ["data set", "method", f"D-eff of {RIVAL} (paper)", "ours", "EAGLE's rows (paper)", "ours",
-         "reached", f"CCM of {RIVAL} (paper)", "ours", "EAGLE's rows (paper)", "ours", "reached"],
+        [
+            "data set",
+            "method",
+            f"D-eff of {RIVAL} (paper)",
+            "ours",
+            "EAGLE's rows (paper)",
+            "ours",
+            "reached",
+            f"CCM of {RIVAL} (paper)",
+            "ours",
+            "EAGLE's rows (paper)",
+            "ours",
+            "reached",
+        ],
         rows,
-    )  # fmt: skip
+    )
     page.say(_verdict(records))
     return page
 
@@ -75,10 +87,17 @@ def _row(records: Records, problem: str, method: str) -> list[str] | None:
     printed = paper.CROSSOVER.get(problem)
     said = [number(v, 3 if k in (0, 2) else 0) for k, v in enumerate(printed or [None] * 6)]
     return [
-        paper.SETS.get(problem, problem), method,
-        said[0], number(float(informed[0].mean())), said[1], *_reached(informed[1]),
-        said[2], number(float(settled[0].mean())), said[3], *_reached(settled[1]),
-    ]  # fmt: skip
+        paper.SETS.get(problem, problem),
+        method,
+        said[0],
+        number(float(informed[0].mean())),
+        said[1],
+        *_reached(informed[1]),
+        said[2],
+        number(float(settled[0].mean())),
+        said[3],
+        *_reached(settled[1]),
+    ]
 
 
 def _reached(rows: Array) -> tuple[str, str]:

@@ -41,8 +41,11 @@ def convergence(records: Records) -> Page:
     for name, label in CURVES.items():
         made = _panels(records, name, label)
         page.draw(f"figure2-{name.replace('_', '-')}", made, f"{label}, against rows asked.")
-    page.draw("figure2-ecdf", _ecdf(records), "D-efficiency of all rows asked: the share of "
-              "predictions at or below, one step each.")  # fmt: skip
+    page.draw(
+        "figure2-ecdf",
+        _ecdf(records),
+        "D-efficiency of all rows asked: the share of predictions at or below, one step each.",
+    )
     rows = []
     for problem in records.problems():
         for method in records.methods(problem):
@@ -54,13 +57,29 @@ def convergence(records: Records) -> Page:
             slope = records.curves(problem, method, "slope_efficiency")
             assert slope is not None
             d = _dimension(records, problem)
-            rows.append([
-                paper.SETS.get(problem, problem), method, spread(*ends, 2),
-                number((d + 1) / 2 * np.log(ends[0]), 2), spread(*areas, 2), number(shape[0], 2),
-                spread(*mean(list(slope[1][:, -1])), 2),
-            ])  # fmt: skip
-    page.table(["data set", "method", "D-efficiency", "CIG, nats", "AUCC", "AUCC ÷ end",
-                "slopes' D-efficiency"], rows)  # fmt: skip
+            rows.append(
+                [
+                    paper.SETS.get(problem, problem),
+                    method,
+                    spread(*ends, 2),
+                    number((d + 1) / 2 * np.log(ends[0]), 2),
+                    spread(*areas, 2),
+                    number(shape[0], 2),
+                    spread(*mean(list(slope[1][:, -1])), 2),
+                ]
+            )
+    page.table(
+        [
+            "data set",
+            "method",
+            "D-efficiency",
+            "CIG, nats",
+            "AUCC",
+            "AUCC ÷ end",
+            "slopes' D-efficiency",
+        ],
+        rows,
+    )
     page.say(_verdict(records))
     return page
 
@@ -154,8 +173,12 @@ def _ecdf(records: Records) -> Figure:
         for k, method in enumerate(records.experiment.methods):
             curve = records.curves(problem, method, "d_efficiency")
             if curve is not None:
-                ax.ecdf(curve[1][:, -1], color=COLOURS[k % len(COLOURS)],
-                        linestyle=STYLES[k % len(STYLES)], label=method)  # fmt: skip
+                ax.ecdf(
+                    curve[1][:, -1],
+                    color=COLOURS[k % len(COLOURS)],
+                    linestyle=STYLES[k % len(STYLES)],
+                    label=method,
+                )
         ax.set_title(paper.SETS.get(problem, problem), fontsize="medium")
         ax.set_xlabel("D-efficiency", fontsize="small")
     axes[0].set_ylabel("share of predictions", fontsize="small")
@@ -177,11 +200,18 @@ def ablation(records: Records) -> Page:
         if not len(lines):
             continue
         for ax, column in zip(axes, lines.T, strict=False):
-            ax.plot(values, column, marker=MARKERS[k], color=COLOURS[k], linewidth=1.4,
-                    label=paper.SETS.get(problem, problem))  # fmt: skip
+            ax.plot(
+                values,
+                column,
+                marker=MARKERS[k],
+                color=COLOURS[k],
+                linewidth=1.4,
+                label=paper.SETS.get(problem, problem),
+            )
         for value, line in zip(values, lines, strict=True):
-            rows.append([paper.SETS.get(problem, problem), f"{value:g}",
-                         *[number(v, 3) for v in line]])  # fmt: skip
+            rows.append(
+                [paper.SETS.get(problem, problem), f"{value:g}", *[number(v, 3) for v in line]]
+            )
     labels = ("D-efficiency, V₀ = I/λ", "D-efficiency, V₀ = I", "CCM")
     for ax, label in zip(axes, labels, strict=True):
         ax.set_title(label, fontsize="medium")
@@ -221,27 +251,41 @@ def _at(records: Records, problem: str, method: str, option: str, value: Any) ->
     if curve is None:
         return [float("nan")] * 3
     end = float(curve[1][:, -1].mean())
-    d = float(np.mean([r["d"] for i in records.instances(problem)
-                       for r in records.runs(problem, method, i, **{option: value})]))  # fmt: skip
+    d = float(
+        np.mean(
+            [
+                r["d"]
+                for i in records.instances(problem)
+                for r in records.runs(problem, method, i, **{option: value})
+            ]
+        )
+    )
     precision = d * (value if option == "precision" else 1)
     return [end, end * precision, mean(ccm)[0]]
 
 
 def _swept(records: Records, method: str, option: str) -> str:
     values = records.experiment.sweep[option]
-    table = {p: np.array([_at(records, p, method, option, v) for v in values])
-             for p in records.problems()}  # fmt: skip
+    table = {
+        p: np.array([_at(records, p, method, option, v) for v in values])
+        for p in records.problems()
+    }
     said = []
     for column, label in ((0, "with V₀ = I/λ D-efficiency"), (1, "with V₀ = I it")):
-        ways = {bool(np.all(np.diff(t[:, column]) > 0)) - bool(np.all(np.diff(t[:, column]) < 0))
-                for t in table.values()}  # fmt: skip
+        ways = {
+            bool(np.all(np.diff(t[:, column]) > 0)) - bool(np.all(np.diff(t[:, column]) < 0))
+            for t in table.values()
+        }
         how = {
             frozenset({1}): "grows on every data set",
             frozenset({-1}): "falls on every data set",
         }
         said.append(f"{label} {how.get(frozenset(ways), 'goes neither way throughout')}")
-    best = [f"{values[int(np.nanargmax(t[:, 2]))]:g} on {paper.SETS.get(p, p)}"
-            for p, t in table.items() if np.isfinite(t[:, 2]).any()]  # fmt: skip
+    best = [
+        f"{values[int(np.nanargmax(t[:, 2]))]:g} on {paper.SETS.get(p, p)}"
+        for p, t in table.items()
+        if np.isfinite(t[:, 2]).any()
+    ]
     return f"Verdict: as {NAMES[option]} grows, {said[0]}, and {said[1]}. CCM is highest at " + (
         ", ".join(best) + "."
     )
@@ -257,8 +301,10 @@ def bounds(records: Records) -> Page:
     rows: list[list[str]] = []
     view: dict[str, Any] = {"view": "continuous"}
     for k, method in enumerate(records.methods(problem)):
-        curves = [records.curves(problem, method, name, **view)
-                  for name in ("gathered", "error", "allowed")]  # fmt: skip
+        curves = [
+            records.curves(problem, method, name, **view)
+            for name in ("gathered", "error", "allowed")
+        ]
         (n, gathered), (_, error), (_, allowed) = (c for c in curves if c is not None)
         runs = [
             r for i in records.instances(problem) for r in records.runs(problem, method, i, **view)
@@ -270,13 +316,25 @@ def bounds(records: Records) -> Page:
         colour = COLOURS[k % len(COLOURS)]
         axes[0].plot(n, cap, color=colour, linestyle=":", linewidth=1)
         axes[1].plot(n, allowed.mean(axis=0), color=colour, linestyle=":", linewidth=1)
-        rows.append([
-            method, number(gathered[:, -1].mean(), 2), number(cap[-1], 2), number(largest, 2),
-            f"{error[:, -1].mean():.2g}", f"{allowed[:, -1].mean():.2g}",
-            f"{np.mean(gathered <= cap):.0%}", f"{np.mean(error <= allowed):.0%}",
-        ])  # fmt: skip
-    axes[0].plot(at, [information_bound(D, int(t)) for t in at], color="0.4", linestyle="--",
-                 label="lemma 1, ‖z‖² ≤ λ")  # fmt: skip
+        rows.append(
+            [
+                method,
+                number(gathered[:, -1].mean(), 2),
+                number(cap[-1], 2),
+                number(largest, 2),
+                f"{error[:, -1].mean():.2g}",
+                f"{allowed[:, -1].mean():.2g}",
+                f"{np.mean(gathered <= cap):.0%}",
+                f"{np.mean(error <= allowed):.0%}",
+            ]
+        )
+    axes[0].plot(
+        at,
+        [information_bound(D, int(t)) for t in at],
+        color="0.4",
+        linestyle="--",
+        label="lemma 1, ‖z‖² ≤ λ",
+    )
     axes[0].set_title("information gathered, Σ π zᵀVz", fontsize="medium")
     axes[1].set_title("error ‖φ̂ − φ*‖", fontsize="medium")
     axes[1].set_yscale("log")
@@ -291,8 +349,19 @@ def bounds(records: Records) -> Page:
     )
     shared_legend(made, axes[0])
     page.draw("bounds", made, "The theory's bounds (dotted, dashed) over measured curves.")
-    page.table(["method", "Σ π zᵀVz", "bound", "longest z", "error", "bound",
-                "lemma 1 held", "theorem 2 held"], rows)  # fmt: skip
+    page.table(
+        [
+            "method",
+            "Σ π zᵀVz",
+            "bound",
+            "longest z",
+            "error",
+            "bound",
+            "lemma 1 held",
+            "theorem 2 held",
+        ],
+        rows,
+    )
     held = all(row[-1] == row[-2] == "100%" for row in rows)
     page.say(
         f"Verdict: both {'hold at every length of every run' if held else 'do not hold throughout'}"

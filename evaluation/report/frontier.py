@@ -50,10 +50,14 @@ def spots(records: Records, problem: str, rows: int) -> tuple[Spot, ...]:
         fits = np.array([[np.reshape(r[n], (len(PRIORS), -1)) for n in names] for r in runs])
         for k, prior in enumerate(PRIORS):
             scores, intervals = fits[:, 0, k], np.moveaxis(fits[:, 1:, k], 1, -1)
-            table.setdefault(prior, []).append((
-                jaccard(scores, TOP), agreement(scores, limit, TOP), relative_error(scores, limit),
-                covered(intervals, limit),
-            ))  # fmt: skip
+            table.setdefault(prior, []).append(
+                (
+                    jaccard(scores, TOP),
+                    agreement(scores, limit, TOP),
+                    relative_error(scores, limit),
+                    covered(intervals, limit),
+                )
+            )
     out = []
     for prior, values in table.items():
         stable, right, error, held = (mean(list(column)) for column in zip(*values, strict=True))
@@ -72,21 +76,33 @@ def frontier(records: Records) -> Page:
         "LIME's; *error* the relative distance from it, *covers* how often 90% intervals hold it. "
         "A prior is bias: it makes runs alike whatever the answers."
     )
-    page.draw("frontier", drawn(records),
-              "Stability against agreement as λ grows (dots from light to dark); squares: the "
-              "default. Dashed: the stability that the paper has for EAGLE.")  # fmt: skip
+    page.draw(
+        "frontier",
+        drawn(records),
+        "Stability against agreement as λ grows (dots from light to dark); squares: the "
+        "default. Dashed: the stability that the paper has for EAGLE.",
+    )
     lines, said = [], []
     for problem in records.problems():
         name, bar = paper.SETS.get(problem, problem), paper.stability(PRINTED, problem)
         for rows in records.experiment.budgets:
             for s in spots(records, problem, rows):
-                lines.append([
-                    name, number(bar), str(rows), f"{s.prior:g}", spread(*s.stable),
-                    spread(*s.right), number(s.error, 2), number(s.covered, 2),
-                ])  # fmt: skip
+                lines.append(
+                    [
+                        name,
+                        number(bar),
+                        str(rows),
+                        f"{s.prior:g}",
+                        spread(*s.stable),
+                        spread(*s.right),
+                        number(s.error, 2),
+                        number(s.covered, 2),
+                    ]
+                )
         said.append(_said(records, problem, name, bar))
-    page.table(["data set", "paper's EAGLE", "rows", "λ", "stability", "right", "error", "covers"],
-               lines)  # fmt: skip
+    page.table(
+        ["data set", "paper's EAGLE", "rows", "λ", "stability", "right", "error", "covers"], lines
+    )
     page.say("Verdict: " + " ".join((*filter(None, said), _best(records), WHY)))
     return page
 
@@ -136,8 +152,12 @@ def _said(records: Records, problem: str, name: str, bar: float | None) -> str:
         )
     else:
         text += "; no λ is above"
-    more = [s for rows in sorted(records.experiment.budgets) for s in spots(records, problem, rows)
-            if rows > few and s.prior == OURS and s.stable[0] > bar]  # fmt: skip
+    more = [
+        s
+        for rows in sorted(records.experiment.budgets)
+        for s in spots(records, problem, rows)
+        if rows > few and s.prior == OURS and s.stable[0] > bar
+    ]
     return text + (f"; {more[0].rows:,} rows are." if more else "; more rows are not, either.")
 
 
@@ -152,8 +172,15 @@ def drawn(records: Records) -> Figure:
             ax.plot(x, y, color=COLOURS[k], linewidth=1, zorder=2, label=f"{rows:,} rows")
             for s, a, b in zip(path, x, y, strict=True):
                 shade = 0.25 + 0.75 * path.index(s) / max(len(path) - 1, 1)
-                ax.plot(a, b, "s" if s.prior == OURS else "o", color=COLOURS[k], alpha=shade,
-                        markersize=8 if s.prior == OURS else 5, zorder=3)  # fmt: skip
+                ax.plot(
+                    a,
+                    b,
+                    "s" if s.prior == OURS else "o",
+                    color=COLOURS[k],
+                    alpha=shade,
+                    markersize=8 if s.prior == OURS else 5,
+                    zorder=3,
+                )
         bar = paper.stability(PRINTED, problem)
         if bar is not None:
             ax.axvline(bar, color="0.4", linestyle="--", linewidth=1)

@@ -38,8 +38,15 @@ def samples(records: Records) -> Page:
         away = np.linalg.norm((at - at[0])[1:], axis=1)
         answers = np.array(record["answers"])
         other = float(np.mean(answers < 0.5))
-        rows.append([method, f"{len(at)}", number(float(np.median(away)), 2),
-                     number(float(np.max(away)), 2), f"{other:.0%}"])  # fmt: skip
+        rows.append(
+            [
+                method,
+                f"{len(at)}",
+                number(float(np.median(away)), 2),
+                number(float(np.max(away)), 2),
+                f"{other:.0%}",
+            ]
+        )
     page.table(["method", "rows", "median distance", "largest", "beyond the boundary"], rows)
     order = sorted(rows, key=lambda row: float(row[2]))
     page.say(
@@ -66,15 +73,25 @@ def _scatter(records: Records) -> Figure:
         assert record is not None
         at = np.reshape(np.array(record["inputs"]), (-1, 2))
         corners += [at.min(axis=0), at.max(axis=0)]
-        drawn = ax.scatter(*at.T, c=record["answers"], cmap="PuOr", vmin=0, vmax=1, s=9,
-                           edgecolor="0.35", linewidth=0.2)  # fmt: skip
+        drawn = ax.scatter(
+            *at.T,
+            c=record["answers"],
+            cmap="PuOr",
+            vmin=0,
+            vmax=1,
+            s=9,
+            edgecolor="0.35",
+            linewidth=0.2,
+        )
         ax.plot(*at[0], marker="*", color="#D55E00", markersize=12, markeredgecolor="white")
         ax.set_title(method, fontsize="medium")
     low, high = np.min(corners, axis=0), np.max(corners, axis=0)
     margin = 0.04 * (high - low)
     for ax in axes[: len(methods)]:  # the same frame for all, and nobody's rows outside it
-        ax.set(xlim=(low[0] - margin[0], high[0] + margin[0]),
-               ylim=(low[1] - margin[1], high[1] + margin[1]))  # fmt: skip
+        ax.set(
+            xlim=(low[0] - margin[0], high[0] + margin[0]),
+            ylim=(low[1] - margin[1], high[1] + margin[1]),
+        )
     for ax in axes[len(methods) :]:
         ax.set_axis_off()
     if drawn is not None:
@@ -97,10 +114,20 @@ def attributions(records: Records) -> Page:
             about = f"{paper.SETS.get(problem, problem)}, prediction {instance + 1}"
             page.draw(name, _bars(records, problem, instance), about)
             widths += _widths(records, problem, instance)
-    page.table(["prediction", "method", "mean width of the 90% intervals", "in units of the "
-                "largest score"], widths)  # fmt: skip
-    means = {m: float(np.mean([float(row[3]) for row in widths if row[1] == m]))
-             for m in records.experiment.methods if any(row[1] == m for row in widths)}  # fmt: skip
+    page.table(
+        [
+            "prediction",
+            "method",
+            "mean width of the 90% intervals",
+            "in units of the largest score",
+        ],
+        widths,
+    )
+    means = {
+        m: float(np.mean([float(row[3]) for row in widths if row[1] == m]))
+        for m in records.experiment.methods
+        if any(row[1] == m for row in widths)
+    }
     narrow = min(means, key=lambda m: means[m])
     page.say(
         f"Verdict: beside their scores the intervals of {narrow} are the narrowest "
@@ -118,8 +145,14 @@ def _widths(records: Records, problem: str, instance: int) -> list[list[str]]:
         )
         if intervals is not None and scores is not None:
             wide = float(np.mean(intervals[0, :, 1] - intervals[0, :, 0]))
-            rows.append([f"{paper.SETS.get(problem, problem)}, {instance + 1}", method,
-                         f"{wide:.4f}", number(wide / float(np.abs(scores).max()), 2)])  # fmt: skip
+            rows.append(
+                [
+                    f"{paper.SETS.get(problem, problem)}, {instance + 1}",
+                    method,
+                    f"{wide:.4f}",
+                    number(wide / float(np.abs(scores).max()), 2),
+                ]
+            )
     return rows
 
 
@@ -136,8 +169,16 @@ def _bars(records: Records, problem: str, instance: int) -> Figure:
         r = runs[method]
         scores, low, high = (np.array(r[name])[order] for name in ("scores", "low", "high"))
         ax.barh(places, scores, color=COLOURS[0], alpha=0.35, height=0.7)
-        ax.errorbar(scores, places, xerr=[scores - low, high - scores], fmt="o", markersize=3,
-                    color="0.15", linewidth=1.2, capsize=2)  # fmt: skip
+        ax.errorbar(
+            scores,
+            places,
+            xerr=[scores - low, high - scores],
+            fmt="o",
+            markersize=3,
+            color="0.15",
+            linewidth=1.2,
+            capsize=2,
+        )
         ax.axvline(0, color="0.3", linewidth=0.8)
         ax.set_title(method, fontsize="medium")
         ax.set_yticks(places, [str(n)[:28] for n in names] if k == 0 else [""] * len(places))

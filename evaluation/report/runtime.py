@@ -37,14 +37,24 @@ def runtime(records: Records) -> Page:
         ratio = seconds.mean() / base.mean() if len(seconds) and len(base) else float("nan")
         rows.append(
             [
-                method, *cells, number(ratio, 2),
-                *[number(np.mean([r[k] for r in last]) if last else None, 0)
-                  for k in ("rows", "calls")],
+                method,
+                *cells,
+                number(ratio, 2),
+                *[
+                    number(np.mean([r[k] for r in last]) if last else None, 0)
+                    for k in ("rows", "calls")
+                ],
                 "–" if printed is None else " / ".join(f"{v:g}" for v in printed),
             ]
-        )  # fmt: skip
-    head = ["method", *[f"N = {n}" for n in at], "× bare", "rows", "calls",
-            f"paper, N = {' / '.join(map(str, paper.BUDGETS))}"]  # fmt: skip
+        )
+    head = [
+        "method",
+        *[f"N = {n}" for n in at],
+        "× bare",
+        "rows",
+        "calls",
+        f"paper, N = {' / '.join(map(str, paper.BUDGETS))}",
+    ]
     page.table(head, rows)
     page.say(_verdict(records))
     return page
@@ -64,11 +74,27 @@ def seconds(records: Records) -> Page:
         taken = {m: _seconds(_all(records, problem, m)).mean() for m in records.methods(problem)}
         printed = paper.CROSSOVER[problem]
         ratios.append(taken["EAGLE (paper)"] / taken["BayesLIME"])
-        rows.append([paper.SETS[problem], *[f"{s:.3f}" for s in taken.values()],
-                     f"{ratios[-1]:.2f}", f"{printed[4]:g}", f"{printed[5]:g}",
-                     f"{printed[5] / printed[4]:.2f}"])  # fmt: skip
-    page.table(["data set", *records.methods(records.problems()[0]), "EAGLE (paper) ÷ BayesLIME",
-                "paper: BayesLIME", "paper: EAGLE", "paper: ratio"], rows)  # fmt: skip
+        rows.append(
+            [
+                paper.SETS[problem],
+                *[f"{s:.3f}" for s in taken.values()],
+                f"{ratios[-1]:.2f}",
+                f"{printed[4]:g}",
+                f"{printed[5]:g}",
+                f"{printed[5] / printed[4]:.2f}",
+            ]
+        )
+    page.table(
+        [
+            "data set",
+            *records.methods(records.problems()[0]),
+            "EAGLE (paper) ÷ BayesLIME",
+            "paper: BayesLIME",
+            "paper: EAGLE",
+            "paper: ratio",
+        ],
+        rows,
+    )
     theirs = [paper.CROSSOVER[p][5] / paper.CROSSOVER[p][4] for p in records.problems()]
     page.say(
         f"Verdict: EAGLE as printed takes {min(ratios):.2f} to {max(ratios):.2f} of BayesLIME's "

@@ -122,11 +122,12 @@ def stability(records: Records) -> Page:
         _section(page, records, problem)
     _summary(page, records)
     page.draw(
-        "truth", cloud(records),
+        "truth",
+        cloud(records),
         "Stable is not right: stability against agreement with LIME's limit, above chance, one "
         "dot for each method and data set. Right of the line, stability promises more than "
         "agreement keeps.",
-    )  # fmt: skip
+    )
     return page
 
 
@@ -156,8 +157,11 @@ def _section(page: Page, records: Records, problem: str) -> None:
     columns: list[tuple[str, str, list[str]]] = [
         ("", "method", [r.method for r in rows]),
         ("", "paper", [number(paper.stability(r.method, problem)) for r in rows]),
-        ("stability", "stability",
-         [bold(spread(*r.stability), r.stability[0] == best) for r in rows]),
+        (
+            "stability",
+            "stability",
+            [bold(spread(*r.stability), r.stability[0] == best) for r in rows],
+        ),
         ("agreement", "LIME's", [bold(spread(*r.to_lime), r.to_lime[0] == right) for r in rows]),
         ("agreement", "own", [spread(*r.to_own) for r in rows]),
         ("error", "error", [number(r.error[0], 2) for r in rows]),
@@ -168,7 +172,7 @@ def _section(page: Page, records: Records, problem: str) -> None:
         ("fit", "R² held out", [_fit(r.fits[0]) for r in rows]),
         ("rows", "rows", [f"{r.rows:.0f}" for r in rows]),
         ("calls", "calls", [f"{r.calls:.0f}" for r in rows]),
-    ]  # fmt: skip
+    ]
     page.columns(columns, records.experiment.metrics)
     page.say(verdict(rows, problem, name))
 
@@ -233,8 +237,10 @@ def _summary(page: Page, records: Records) -> None:
             cells = [mean([getattr(r, name)[0] for r in rows])[0] for name in _COLUMNS]
             lines.append([method, str(len(rows)), *[number(c, 3) for c in cells]])
     page.say("## All data sets\n\nMeans over the data sets on which a method makes sense.")
-    page.table(["method", "sets", "stability", "LIME's", "own", "error", "covers own",
-                "covers LIME's"], lines)  # fmt: skip
+    page.table(
+        ["method", "sets", "stability", "LIME's", "own", "error", "covers own", "covers LIME's"],
+        lines,
+    )
 
 
 _COLUMNS = ("stability", "to_lime", "to_own", "error", "covered", "covered_lime")
@@ -252,13 +258,29 @@ def cloud(records: Records) -> Figure:
             r = row(records, p, method) if method in records.methods(p) else None
             if r is None or not np.isfinite([r.stability[0], r.to_lime[0]]).all():
                 continue
-            luck = float(np.mean([chance(int(s["d"]), TOP) for s in records.each
-                                  if s["problem"] == p and "d" in s]))  # fmt: skip
+            luck = float(
+                np.mean(
+                    [
+                        chance(int(s["d"]), TOP)
+                        for s in records.each
+                        if s["problem"] == p and "d" in s
+                    ]
+                )
+            )
             if luck < 1:
                 xs.append((r.stability[0] - luck) / (1 - luck))
                 ys.append((r.to_lime[0] - luck) / (1 - luck))
-        ax.scatter(xs, ys, s=44, color=COLOURS[k % len(COLOURS)], marker=MARKERS[k % len(MARKERS)],
-                   label=method, zorder=3, edgecolor="white", linewidth=0.6)  # fmt: skip
+        ax.scatter(
+            xs,
+            ys,
+            s=44,
+            color=COLOURS[k % len(COLOURS)],
+            marker=MARKERS[k % len(MARKERS)],
+            label=method,
+            zorder=3,
+            edgecolor="white",
+            linewidth=0.6,
+        )
     ax.set_xlabel("stability between runs, above chance")
     ax.set_ylabel("agreement with LIME's limit, above chance")
     shared_legend(made, ax)

@@ -48,8 +48,14 @@ def outcome(records: Records, problem: str, rule: str) -> Outcome | None:
         sure.append(agreement(scores[there], limit, TOP) if there.any() else np.nan)
     if not rows:
         return None
-    return Outcome(rule, float(np.mean(rows)), mean(right), mean(stable)[0],
-                   float(np.mean(ended)), mean(sure)[0])  # fmt: skip
+    return Outcome(
+        rule,
+        float(np.mean(rows)),
+        mean(right),
+        mean(stable)[0],
+        float(np.mean(ended)),
+        mean(sure)[0],
+    )
 
 
 def rows_for(level: float, outcomes: list[Outcome]) -> float:
@@ -87,31 +93,56 @@ def stopping(records: Records) -> Page:
         widths = [o for o in known if o.rule.startswith("width")]
         for o in known:
             same = float("nan") if o in fixed else rows_for(o.right[0], fixed)
-            lines.append([
-                paper.SETS.get(problem, problem), o.rule, number(o.rows, 0), spread(*o.right),
-                number(o.stable), number(o.ended, 2), number(o.right_where_ended), number(same, 0),
-            ])  # fmt: skip
+            lines.append(
+                [
+                    paper.SETS.get(problem, problem),
+                    o.rule,
+                    number(o.rows, 0),
+                    spread(*o.right),
+                    number(o.stable),
+                    number(o.ended, 2),
+                    number(o.right_where_ended),
+                    number(same, 0),
+                ]
+            )
         for o in fixed:
             if o.rule == f"{ROWS} {FIXED}":
                 saved.append((problem, o, rows_for(o.right[0], widths)))
-    page.table(["data set", "until", "rows", "right", "stability", "share that ended",
-                "right where it ended", "fixed rows for as much"], lines)  # fmt: skip
+    page.table(
+        [
+            "data set",
+            "until",
+            "rows",
+            "right",
+            "stability",
+            "share that ended",
+            "right where it ended",
+            "fixed rows for as much",
+        ],
+        lines,
+    )
     if saved:
         page.say(
             f"## At the agreement of {FIXED} rows\n\nThe rows that `Width` asks in the mean, if "
             f"its width is set so that it agrees as much as a fixed {FIXED}; between the widths "
             "that were run, agreement is taken to go as the logarithm of rows."
         )
-        page.table(["data set", f"right at {FIXED} rows", "rows of Width for as much"],
-                   [[paper.SETS.get(p, p), spread(*o.right), number(rows, 0)]
-                    for p, o, rows in saved])  # fmt: skip
+        page.table(
+            ["data set", f"right at {FIXED} rows", "rows of Width for as much"],
+            [[paper.SETS.get(p, p), spread(*o.right), number(rows, 0)] for p, o, rows in saved],
+        )
     page.say(_verdict(records, rules, saved))
     return page
 
 
 def _verdict(records: Records, rules: list[str], saved: list[tuple[str, Outcome, float]]) -> str:
-    tops = [o for p in records.problems() for rule in rules if rule.startswith("top")
-            if (o := outcome(records, p, rule)) is not None]  # fmt: skip
+    tops = [
+        o
+        for p in records.problems()
+        for rule in rules
+        if rule.startswith("top")
+        if (o := outcome(records, p, rule)) is not None
+    ]
     sure = [o.right_where_ended for o in tops if np.isfinite(o.right_where_ended)]
     said = (
         f"where `top 5` ends, {np.mean(sure):.1%} of its features are right in the mean over data "

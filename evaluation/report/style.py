@@ -9,8 +9,20 @@ from eagle.types import MissingExtraError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-COLOURS: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000",
-                  "#7F3C8D", "#8C8C00", "#A0522D", "#4B6E8A", "#999999")  # fmt: skip
+COLOURS: Final = (
+    "#0072B2",
+    "#D55E00",
+    "#009E73",
+    "#CC79A7",
+    "#E69F00",
+    "#56B4E9",
+    "#000000",
+    "#7F3C8D",
+    "#8C8C00",
+    "#A0522D",
+    "#4B6E8A",
+    "#999999",
+)
 """Okabe and Ito's, which the colour-blind can tell apart, and some more."""
 
 MARKERS: Final = "osD^vP*Xh<>d"

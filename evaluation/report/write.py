@@ -22,13 +22,22 @@ from evaluation.report.stop import stopping
 from evaluation.store import Store
 
 PAGES: Final[dict[str, Callable[[Records], Page]]] = {
-    "table1": stability, "table2": crossover, "table2-seconds": seconds, "table3": runtime,
+    "table1": stability,
+    "table2": crossover,
+    "table2-seconds": seconds,
+    "table3": runtime,
     "figure1": samples,
-    "figure2": convergence, "figure3-prior": ablation, "figure3-pool": ablation,
-    "figure3-segments": ablation, "attributions": attributions, "texts": attributions,
-    "bounds": bounds, "default": default, "stop": stopping,
+    "figure2": convergence,
+    "figure3-prior": ablation,
+    "figure3-pool": ablation,
+    "figure3-segments": ablation,
+    "attributions": attributions,
+    "texts": attributions,
+    "bounds": bounds,
+    "default": default,
+    "stop": stopping,
     "frontier": frontier,
-}  # fmt: skip
+}
 
 
 def write(planned: dict[str, Experiment], store: Store, how: str, out: Path) -> list[Path]:

@@ -109,9 +109,10 @@ class Calibrated:
         task, labels = self._labels(question)
         classes = task == "classification"
         learner = (
-            _Classifier(question.answers, np.arange(labels.max() + 1)) if classes
+            _Classifier(question.answers, np.arange(labels.max() + 1))
+            if classes
             else _Regressor(question.model)
-        )  # fmt: skip
+        )
         # Of many classes the package tells of the one it predicts, unless it tells of all.
         every = classes and bool(labels.max() > 1)
         asked = {"multi_labels_enabled": True} if every else {"low_high_percentiles": PERCENTILES}
@@ -119,9 +120,12 @@ class Calibrated:
             with seeded(question.seed), quiet():
                 explainer = wrapper(learner)
                 explainer.calibrate(
-                    question.data.copy(), labels, mode=task,
-                    categorical_features=question.categories, seed=question.seed % 2**32,
-                )  # fmt: skip
+                    question.data.copy(),
+                    labels,
+                    mode=task,
+                    categorical_features=question.categories,
+                    seed=question.seed % 2**32,
+                )
                 found = explainer.explain_factual(question.x[None].copy(), **asked)
         except Exception as error:
             if learner.failed is None:

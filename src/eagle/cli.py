@@ -36,10 +36,18 @@ METHODS: Final[dict[str, Method | Foreign]] = {
 FORMATS: Final = ("table", "json", "parquet", "png")
 PICKLES: Final = (".joblib", ".pkl", ".pickle")
 OPTIONAL: Final = {
-    "pandas": "cli", "pyarrow": "cli", "rich": "cli", "joblib": "cli", "scikit-learn": "cli",
-    "matplotlib": "plot", "narwhals": "frames", "onnxruntime": "onnx", "shap": "shap",
-    "scikit-image": "image", "torch": "torch",
-}  # fmt: skip
+    "pandas": "cli",
+    "pyarrow": "cli",
+    "rich": "cli",
+    "joblib": "cli",
+    "scikit-learn": "cli",
+    "matplotlib": "plot",
+    "narwhals": "frames",
+    "onnxruntime": "onnx",
+    "shap": "shap",
+    "scikit-image": "image",
+    "torch": "torch",
+}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -339,11 +347,17 @@ def explainer(model: Any, data: Any, arguments: Namespace) -> Explainer:
             model(data.iloc[:1])  # its first answer may name the classes
         outputs = model.classes_
     return Explainer(
-        model, data, view=arguments.view, method=METHODS[arguments.method],
-        budget=arguments.budget, random_state=arguments.seed, task=arguments.task,
-        outputs=outputs, categories=columns(data, arguments.categories, "--categories"),
+        model,
+        data,
+        view=arguments.view,
+        method=METHODS[arguments.method],
+        budget=arguments.budget,
+        random_state=arguments.seed,
+        task=arguments.task,
+        outputs=outputs,
+        categories=columns(data, arguments.categories, "--categories"),
         freeze=columns(data, arguments.freeze, "--freeze"),
-    )  # fmt: skip
+    )
 
 
 def read_data(arguments: Namespace) -> Any:
@@ -414,10 +428,15 @@ def compare(arguments: Namespace) -> int:
     arguments.method = "eagle"
     try:
         found = eagle.compare(
-            [METHODS[name] for name in arguments.methods], explainer(model, data, arguments), x,
-            arguments.runs, k=arguments.top, equal=not arguments.own_budgets,
-            converged=arguments.converged, progress=not arguments.quiet,
-        )  # fmt: skip
+            [METHODS[name] for name in arguments.methods],
+            explainer(model, data, arguments),
+            x,
+            arguments.runs,
+            k=arguments.top,
+            equal=not arguments.own_budgets,
+            converged=arguments.converged,
+            progress=not arguments.quiet,
+        )
     except BaseException as error:  # what was paid for is given
         made = getattr(error, "finished", [])
         total = arguments.runs * len(arguments.methods) + (arguments.converged is not None)
@@ -547,24 +566,29 @@ def bench(arguments: Namespace) -> int:
 
 def parser() -> ArgumentParser:
     top = ArgumentParser(
-        "eagle", description="Explain single predictions: which features, how much, how sure.",
+        "eagle",
+        description="Explain single predictions: which features, how much, how sure.",
         epilog="example: eagle demo",
-    )  # fmt: skip
+    )
     top.add_argument("--version", action="version", version=f"eagle {eagle.__version__}")
     commands = top.add_subparsers(required=True, metavar="COMMAND")
 
     def command(run: Callable[[Namespace], int], says: str, example: str) -> ArgumentParser:
         made: ArgumentParser = commands.add_parser(
-            run.__name__, help=says, description=says[:1].upper() + says[1:] + ".",
-            epilog=f"example: {example}", formatter_class=argparse.RawDescriptionHelpFormatter,
-        )  # fmt: skip
+            run.__name__,
+            help=says,
+            description=says[:1].upper() + says[1:] + ".",
+            epilog=f"example: {example}",
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
         made.set_defaults(run=run)
         return made
 
     p = command(
-        explain, "explain predictions of a model in a file",
+        explain,
+        "explain predictions of a model in a file",
         "eagle explain model.onnx --data train.csv --drop label --row 3",
-    )  # fmt: skip
+    )
     p.add_argument("model", type=Path, metavar="MODEL", help=".onnx, or .joblib or .pkl to trust")
     rows = space_options(p).add_mutually_exclusive_group(required=True)
     rows.add_argument("--row", type=int, metavar="N", help="explain this row of the data, from 0")
@@ -575,48 +599,70 @@ def parser() -> ArgumentParser:
     result_options(p)
 
     p = command(
-        compare, "explain one row by several methods, several times each",
+        compare,
+        "explain one row by several methods, several times each",
         "eagle compare model.onnx --data train.csv --drop label --row 3 --methods eagle lime",
-    )  # fmt: skip
+    )
     add = space_options(p).add_argument
     add("model", type=Path, metavar="MODEL", help=".onnx, or .joblib or .pkl to trust")
     add("--row", type=int, metavar="N", required=True, help="the row of the data, from 0")
-    add("--methods", nargs="+", choices=METHODS, metavar="METHOD",
+    add(
+        "--methods",
+        nargs="+",
+        choices=METHODS,
+        metavar="METHOD",
         default=["eagle-balanced", "eagle", "lime", "baylime", "bayeslime"],
-        help=f"some of: {', '.join(METHODS)}")  # fmt: skip
+        help=f"some of: {', '.join(METHODS)}",
+    )
     add("--runs", type=int, default=5, metavar="N", help="runs of each (default: 5)")
     add("--top", type=int, default=5, metavar="K", help="features that count (default: 5)")
     add("--own-budgets", action="store_true", help="each method's own budget, not one for all")
-    add("--converged", type=int, metavar="N",
-        help="also the agreement with LIME's explanation from N further rows")  # fmt: skip
+    add(
+        "--converged",
+        type=int,
+        metavar="N",
+        help="also the agreement with LIME's explanation from N further rows",
+    )
     add("--trust", action="store_true", help="load a pickle, which runs code from it")
     add("--format", choices=("table", "parquet", "png"), help="default: as --out ends, else table")
     add("--out", type=Path, metavar="PATH", help="file to write")
     add("--quiet", action="store_true", help="no progress and no notes")
 
     p = command(
-        plan, "write the rows that a model elsewhere should answer",
+        plan,
+        "write the rows that a model elsewhere should answer",
         "eagle plan --data train.csv --drop label --row 3 --out ask.csv",
-    )  # fmt: skip
-    space_options(p).add_argument("--row", type=int, metavar="N", required=True,
-                                  help="the row of the data to explain, from 0")  # fmt: skip
+    )
+    space_options(p).add_argument(
+        "--row", type=int, metavar="N", required=True, help="the row of the data to explain, from 0"
+    )
     p.add_argument("--out", type=Path, metavar="ROWS", required=True, help="rows to be answered")
     method_option(p)
     p.add_argument("--plan", type=Path, metavar="PLAN", help="the plan (default: ROWS.plan.json)")
     p.add_argument("--quiet", action="store_true", help="say nothing")
 
     p = command(
-        fit, "explain from the answers to a plan",
+        fit,
+        "explain from the answers to a plan",
         "eagle fit ask.plan.json answers.csv --target yes",
-    )  # fmt: skip
+    )
     p.add_argument("plan", type=Path, metavar="PLAN", help="what 'eagle plan' wrote")
-    p.add_argument("answers", type=Path, metavar="ANSWERS",
-                   help="table: one row for each row asked, one column an output")  # fmt: skip
+    p.add_argument(
+        "answers",
+        type=Path,
+        metavar="ANSWERS",
+        help="table: one row for each row asked, one column an output",
+    )
     result_options(p)
 
     p = command(demo, "explain a prediction, and draw it", "eagle demo text --out me.png")
-    p.add_argument("what", nargs="?", default="table", metavar="{table,image,text}",
-                   help="a tumour (default), a written digit, a film review")  # fmt: skip
+    p.add_argument(
+        "what",
+        nargs="?",
+        default="table",
+        metavar="{table,image,text}",
+        help="a tumour (default), a written digit, a film review",
+    )
     demo_option(p)
     command(doctor, "say what is installed, and whether it works", "eagle doctor")
     # Until 0.1 it ran the evaluation. With this prefix, options are arguments like any other.
@@ -627,23 +673,41 @@ def parser() -> ArgumentParser:
 
 
 def demo_option(p: ArgumentParser) -> None:
-    p.add_argument("--out", type=Path, metavar="PNG", default=Path("eagle-demo.png"),
-                   help="the picture (default: eagle-demo.png)")  # fmt: skip
+    p.add_argument(
+        "--out",
+        type=Path,
+        metavar="PNG",
+        default=Path("eagle-demo.png"),
+        help="the picture (default: eagle-demo.png)",
+    )
 
 
 def space_options(p: ArgumentParser) -> ArgumentParser:
     """What the perturbations are, for `explain`, `compare` and `plan`."""
     add = p.add_argument
     several: dict[str, Any] = {"nargs": "+", "action": "extend", "default": []}
-    add("--data", type=Path, metavar="FILE", required=True,
-        help="table like the one the model was fitted on: .csv, .csv.gz, .parquet")  # fmt: skip
+    add(
+        "--data",
+        type=Path,
+        metavar="FILE",
+        required=True,
+        help="table like the one the model was fitted on: .csv, .csv.gz, .parquet",
+    )
     add("--drop", metavar="COL", help="columns to leave out, such as the label", **several)
     add("--categories", metavar="COL", help="number columns that are levels", **several)
     add("--freeze", metavar="COL", help="columns never to be moved", **several)
-    add("--view", choices=("binned", "continuous"), help="binned (default): keeping the value's "
-        "bin; continuous: moving by a standard deviation")  # fmt: skip
-    add("--budget", type=int, metavar="N",
-        help="most rows to ask (default: the method's own, mostly 500)")  # fmt: skip
+    add(
+        "--view",
+        choices=("binned", "continuous"),
+        help="binned (default): keeping the value's "
+        "bin; continuous: moving by a standard deviation",
+    )
+    add(
+        "--budget",
+        type=int,
+        metavar="N",
+        help="most rows to ask (default: the method's own, mostly 500)",
+    )
     add("--seed", type=int, default=0, metavar="N", help="decides all chance (default: 0)")
     add("--task", choices=("classification", "regression"), help="if the model does not say it")
     add("--outputs", nargs="+", metavar="NAME", help="names of the classes or targets, in order")
@@ -651,8 +715,13 @@ def space_options(p: ArgumentParser) -> ArgumentParser:
 
 
 def method_option(p: ArgumentParser) -> None:
-    p.add_argument("--method", choices=METHODS, default="eagle-balanced", metavar="METHOD",
-                   help=f"default: eagle-balanced; one of: {', '.join(METHODS)}")  # fmt: skip
+    p.add_argument(
+        "--method",
+        choices=METHODS,
+        default="eagle-balanced",
+        metavar="METHOD",
+        help=f"default: eagle-balanced; one of: {', '.join(METHODS)}",
+    )
 
 
 def result_options(p: ArgumentParser) -> None:

@@ -75,5 +75,7 @@ def text() -> tuple[str, Explanation]:
 
 
 DEMOS: Final[dict[str, Callable[[], tuple[str, Explanation]]]] = {
-    "table": table, "image": image, "text": text,
-}  # fmt: skip
+    "table": table,
+    "image": image,
+    "text": text,
+}

@@ -136,9 +136,11 @@ class Explainer:
                 "task='classification'"
             )
         if wanted is Need.BINARY and (box.outputs is None or len(box.outputs) != 2):
-            count = "does not say how many it has" if box.outputs is None else (
-                f"has {len(box.outputs)}"
-            )  # fmt: skip
+            count = (
+                "does not say how many it has"
+                if box.outputs is None
+                else (f"has {len(box.outputs)}")
+            )
             raise InputError(
                 f"{name} needs {wanted.value}, but {box.calls_it} {count}: give a function of one "
                 "class against the rest, with outputs=('rest', 'class')"
@@ -298,9 +300,12 @@ class Explainer:
             )
 
     def _each(
-        self, groups: Sequence[Group], target: Target, until: Rule | None = None,
+        self,
+        groups: Sequence[Group],
+        target: Target,
+        until: Rule | None = None,
         watch: Watch | None = None,
-    ) -> Iterator[Explanation]:  # fmt: skip
+    ) -> Iterator[Explanation]:
         """Explanations in the order of the rows."""
         ready: dict[int, Explanation] = {}
         following = 0
@@ -317,9 +322,12 @@ class Explainer:
             raise
 
     def _made(
-        self, groups: Sequence[Group], target: Target, until: Rule | None = None,
+        self,
+        groups: Sequence[Group],
+        target: Target,
+        until: Rule | None = None,
         watch: Watch | None = None,
-    ) -> Iterator[tuple[int, Explanation]]:  # fmt: skip
+    ) -> Iterator[tuple[int, Explanation]]:
         """Explanations with the places of their rows. The few odd rows are asked first."""
         self._check_target(target)
         model = Steady(self._box)
@@ -344,9 +352,14 @@ class Explainer:
             yield group.places[i], explanation
 
     def _explained(
-        self, group: Group, planner: Planner, target: Target, model: Steady,
-        until: Rule | None, watch: Watch | None,
-    ) -> Iterator[tuple[int, Explanation]]:  # fmt: skip
+        self,
+        group: Group,
+        planner: Planner,
+        target: Target,
+        model: Steady,
+        until: Rule | None,
+        watch: Watch | None,
+    ) -> Iterator[tuple[int, Explanation]]:
         table = group.instances
 
         def aim(answers: Array) -> Array:
@@ -359,9 +372,12 @@ class Explainer:
         for asked in ask(planner, table, model.ask, most, aim, until, watch):
             began = time.perf_counter()
             bill = Bill(
-                len(asked.answers), asked.calls, asked.model_seconds, asked.own_seconds,
+                len(asked.answers),
+                asked.calls,
+                asked.model_seconds,
+                asked.own_seconds,
                 asked.stopped,
-            )  # fmt: skip
+            )
             plan = self._plan(table, asked.i, asked.prepared)
             explanation = plan.explain(asked.answers, target, bill)
             own = bill.own_seconds + time.perf_counter() - began

@@ -58,9 +58,14 @@ def error_bound(d: int, sigma: float, delta: float, norm: float, precision: floa
 
 
 def sample_size(
-    d: int, sigma: float, delta: float, norm: float, accuracy: float, kappa: float,
+    d: int,
+    sigma: float,
+    delta: float,
+    norm: float,
+    accuracy: float,
+    kappa: float,
     precision: float = 1.0,
-) -> int:  # fmt: skip
+) -> int:
     """Corollary 1: how many points give ‖φ̂ − φ*‖₂ ≤ `accuracy` with probability 1 − δ.
 
     It assumes that each point adds at least `kappa` to Σ π z zᵀ in every direction.

@@ -151,8 +151,9 @@ class Sign(Rule):
 
     def rows(self, look: Look) -> float:
         size, sure = np.abs(look.posterior.mean), look.sure(self.probability)
-        return max(_grown(look, float(size[j]), float(look.spread[j]), sure)
-                   for j in self._asked(look))  # fmt: skip
+        return max(
+            _grown(look, float(size[j]), float(look.spread[j]), sure) for j in self._asked(look)
+        )
 
     def _asked(self, look: Look) -> NDArray[np.intp]:
         return ranked(np.abs(look.posterior.mean))[: self.k]

@@ -119,8 +119,9 @@ def test_pipeline_with_a_column_transformer(pipeline: Any, customers: Any) -> No
     assert list(asked.columns) == list(table.columns)
     assert asked["grade"].dtype.ordered
     assert asked["income"].isna().any()  # missing is a legal move
-    assert np.array_equal(eagle.Explainer(pipeline, table, budget=BUDGET).explain(
-        table.iloc[[3]]).scores, e.scores)  # fmt: skip
+    assert np.array_equal(
+        eagle.Explainer(pipeline, table, budget=BUDGET).explain(table.iloc[[3]]).scores, e.scores
+    )
 
 
 def test_columns_in_another_order_and_beside_the_label(pipeline: Any, customers: Any) -> None:

@@ -74,10 +74,19 @@ class Slope:
 
 @pytest.mark.parametrize(
     "method",
-    [methods.LIME, methods.EAGLE, methods.GLIME, methods.BAYESLIME, methods.CLIMAX,
-     methods.EAGLE_HADAMARD, methods.DLIME, methods.S_LIME, METHODS["eagle mirrored"]],
+    [
+        methods.LIME,
+        methods.EAGLE,
+        methods.GLIME,
+        methods.BAYESLIME,
+        methods.CLIMAX,
+        methods.EAGLE_HADAMARD,
+        methods.DLIME,
+        methods.S_LIME,
+        METHODS["eagle mirrored"],
+    ],
     ids=lambda m: m.name,
-)  # fmt: skip
+)
 @pytest.mark.parametrize("bootstrap", [False, True])
 def test_intervals_of_balanced_rows_are_for_balanced_rows(method: Any, bootstrap: bool) -> None:
     surrogate: Any = Robust(balanced=True)

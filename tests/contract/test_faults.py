@@ -144,9 +144,13 @@ def test_a_comparison_keeps_what_is_finished(converged: int | None, made: int) -
     explainer = Explainer(failing(KeyboardInterrupt(), 4), DATA, budget=50)
     with pytest.raises(KeyboardInterrupt) as caught:
         eagle.compare(
-            [methods.LIME, methods.EAGLE], explainer, DATA[0], 2, converged=converged,
+            [methods.LIME, methods.EAGLE],
+            explainer,
+            DATA[0],
+            2,
+            converged=converged,
             progress=False,
-        )  # fmt: skip
+        )
     kept: Any = caught.value
     assert len(kept.finished) == made
     assert kept.finished[0].bill.rows == (converged or 50)
@@ -238,9 +242,16 @@ def test_calls_in_parts_are_on_the_bill(until: Width | None) -> None:
 # -- memory ------------------------------------------------------------------------------------
 
 PLANNED = [
-    methods.EAGLE_BALANCED, methods.EAGLE, methods.LIME, methods.BAYLIME, methods.BAYESLIME,
-    methods.S_LIME, methods.UNRAVEL, methods.Bootstrapped(methods.LIME), methods.SHAP_PERMUTATION,
-]  # fmt: skip
+    methods.EAGLE_BALANCED,
+    methods.EAGLE,
+    methods.LIME,
+    methods.BAYLIME,
+    methods.BAYESLIME,
+    methods.S_LIME,
+    methods.UNRAVEL,
+    methods.Bootstrapped(methods.LIME),
+    methods.SHAP_PERMUTATION,
+]
 
 
 @pytest.mark.parametrize("method", PLANNED, ids=lambda method: method.name)
@@ -337,10 +348,19 @@ def tiny(factor: float) -> Callable[[Any], Any]:
 
 @pytest.mark.parametrize(
     "method",
-    [methods.EAGLE_BALANCED, methods.EAGLE, methods.LIME, methods.BAYESLIME, methods.S_LIME,
-     methods.UNRAVEL, methods.SHAP_KERNEL, methods.TILIA, methods.bayeslime_to_go(0.1)],
+    [
+        methods.EAGLE_BALANCED,
+        methods.EAGLE,
+        methods.LIME,
+        methods.BAYESLIME,
+        methods.S_LIME,
+        methods.UNRAVEL,
+        methods.SHAP_KERNEL,
+        methods.TILIA,
+        methods.bayeslime_to_go(0.1),
+    ],
     ids=lambda method: method.name,
-)  # fmt: skip
+)
 @pytest.mark.parametrize("factor", [1e-160, 1e-300])
 def test_answers_too_small_to_square_are_refused(method: Any, factor: float) -> None:
     budget = 12 if method is methods.UNRAVEL else 60
@@ -403,8 +423,16 @@ def test_nothing_that_is_shown_holds_control_characters() -> None:
     )
     e = explainer.explain(dict(zip(names, data[0], strict=True)))
     compared = eagle.compare([methods.LIME], explainer, data[0], 2, progress=False)
-    shown = [explainer.describe(), str(e), repr(e), e._repr_html_(), repr(explainer),
-             str(compared), compared._repr_html_(), *e.warnings]  # fmt: skip
+    shown = [
+        explainer.describe(),
+        str(e),
+        repr(e),
+        e._repr_html_(),
+        repr(explainer),
+        str(compared),
+        compared._repr_html_(),
+        *e.warnings,
+    ]
     for text in shown:
         assert all(line.isprintable() for line in text.split("\n"))
         text.encode("utf-8")
@@ -588,12 +616,14 @@ REFUSED: dict[str, tuple[Make, str]] = {
         "a whole number of at least 1, not <int>",
     ),
     "large whole numbers in pyarrow": (
-        lambda: Explainer(first, pa.table(BIG)), "'id' holds whole numbers beyond 2.53"
+        lambda: Explainer(first, pa.table(BIG)),
+        "'id' holds whole numbers beyond 2.53",
     ),
     "large whole numbers in polars": (
-        lambda: Explainer(first, pl.DataFrame(BIG)), "'id' holds whole numbers beyond 2.53"
+        lambda: Explainer(first, pl.DataFrame(BIG)),
+        "'id' holds whole numbers beyond 2.53",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("make", "says"), REFUSED.values(), ids=REFUSED)

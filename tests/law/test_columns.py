@@ -132,9 +132,12 @@ def test_two_values_move_only_between_them(method: Any, kind: Any, share: float)
     data[:2, 0] = 0, 1
     model = Recorder(lambda q: 3.0 * q[:, 0] + 0.1 * q[:, 1])
     ex = eagle.Explainer(
-        model, data.astype(kind), view="continuous", method=method,
+        model,
+        data.astype(kind),
+        view="continuous",
+        method=method,
         budget=12 if method is methods.UNRAVEL else 200,
-    )  # fmt: skip
+    )
     for own, other in ((0, 1), (1, 0)):
         e = ex.explain(np.array([own, 2], dtype=kind))
         asked = model.asked.pop()

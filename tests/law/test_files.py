@@ -210,12 +210,56 @@ def deep(levels: int) -> Any:
 
 
 JUNK: list[Any] = [
-    None, True, False, 0, -1, 1, 2, 3, -5.5, 1e308, -1e308, 5e-324, 10**400, -(10**25), 2**53 + 1,
-    "", "x", "<f8", "<f4", "|O", "<U3", "M8[ns]", "category", "Int8", "string", "NA", "Float32",
-    "Date", "datetime64[ns]", "period[D]", "interval", "complex128", "Sparse[float64]", "array",
-    "pandas", "polars", "sparse", "AAAAAAAA", [], {}, [1, 2], [None], [10**12], [[]], [-1, 2],
-    {"Ridge": {}}, {"a": 1}, deep(8), deep(150),
-]  # fmt: skip
+    None,
+    True,
+    False,
+    0,
+    -1,
+    1,
+    2,
+    3,
+    -5.5,
+    1e308,
+    -1e308,
+    5e-324,
+    10**400,
+    -(10**25),
+    2**53 + 1,
+    "",
+    "x",
+    "<f8",
+    "<f4",
+    "|O",
+    "<U3",
+    "M8[ns]",
+    "category",
+    "Int8",
+    "string",
+    "NA",
+    "Float32",
+    "Date",
+    "datetime64[ns]",
+    "period[D]",
+    "interval",
+    "complex128",
+    "Sparse[float64]",
+    "array",
+    "pandas",
+    "polars",
+    "sparse",
+    "AAAAAAAA",
+    [],
+    {},
+    [1, 2],
+    [None],
+    [10**12],
+    [[]],
+    [-1, 2],
+    {"Ridge": {}},
+    {"a": 1},
+    deep(8),
+    deep(150),
+]
 
 
 def places(data: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
@@ -341,10 +385,23 @@ def test_files_that_are_too_much(
     assert path.read_text("utf-8") == text
 
 
-@pytest.mark.parametrize("shape", [
-    [10**12, 10**12], [10**6, 10**6, 10**6], [-1, 4], [2**62, 4], [2**64, 0, 10**30], [10**400, 1],
-    [1] * 40, [True, 4], [4.0, 1.0], "xx", {"0": 1}, None,
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "shape",
+    [
+        [10**12, 10**12],
+        [10**6, 10**6, 10**6],
+        [-1, 4],
+        [2**62, 4],
+        [2**64, 0, 10**30],
+        [10**400, 1],
+        [1] * 40,
+        [True, 4],
+        [4.0, 1.0],
+        "xx",
+        {"0": 1},
+        None,
+    ],
+)
 def test_a_shape_that_does_not_fit_allocates_nothing(
     shape: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -368,9 +425,16 @@ def test_arrays_of_other_things_are_refused() -> None:
     packed = sealed.pack(np.arange(6.0).reshape(2, 3))
     assert np.array_equal(sealed.unpack(packed), np.arange(6.0).reshape(2, 3))
     for spoil in (
-        {"dtype": "O"}, {"dtype": "f8,f8"}, {"dtype": "(3,)f8"}, {"dtype": "<M8[s]"}, {"dtype": 8},
-        {"data": "*" * 64}, {"data": "é" * 64}, {"data": "A" * 64 + "="}, {"data": 64},
-    ):  # fmt: skip
+        {"dtype": "O"},
+        {"dtype": "f8,f8"},
+        {"dtype": "(3,)f8"},
+        {"dtype": "<M8[s]"},
+        {"dtype": 8},
+        {"data": "*" * 64},
+        {"data": "é" * 64},
+        {"data": "A" * 64 + "="},
+        {"data": 64},
+    ):
         with pytest.raises(ValueError, match=r".+"):
             sealed.unpack({**packed, **spoil})
 

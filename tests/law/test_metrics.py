@@ -63,9 +63,10 @@ def test_the_order_of_features_is_nothing(scores: Array, k: int, random: Any) ->
     assert np.isclose(sign_entropy(other), sign_entropy(scores))
     assert np.isclose(importance_entropy(other), importance_entropy(scores))
     assert np.isclose(
-        truth.relative_error(other, other[0]), truth.relative_error(scores, scores[0]),
+        truth.relative_error(other, other[0]),
+        truth.relative_error(scores, scores[0]),
         equal_nan=True,
-    )  # fmt: skip
+    )
     if apart(scores):
         assert np.isclose(rank_similarity(other), rank_similarity(scores))
         assert np.isclose(stability.jaccard(other, k), stability.jaccard(scores, k))

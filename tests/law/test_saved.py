@@ -79,17 +79,40 @@ def test_numpys_numbers_become_plain_ones() -> None:
 
 junk = st.recursive(
     st.one_of(
-        st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=5),
+        st.none(),
+        st.booleans(),
+        st.integers(),
+        st.floats(),
+        st.text(max_size=5),
         st.sampled_from([10**400, -(10**400), "Ridge", "__class__", {"Ridge": {}}, {}, []]),
     ),
-    lambda inner: st.lists(inner, max_size=3)
-    | st.dictionaries(st.sampled_from([*KINDS, "os.system", "", "_line"]), inner, max_size=2),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from([*KINDS, "os.system", "", "_line"]), inner, max_size=2)
+    ),
     max_leaves=8,
-)  # fmt: skip
+)
 words = st.sampled_from(
-    ["alpha", "selection", "prior", "n0", "sigma0", "slopes", "intercept", "k", "noise",
-     "precision", "mean", "rescale", "most", "tolerance", "surrogate", "resamples", "_line"]
-)  # fmt: skip
+    [
+        "alpha",
+        "selection",
+        "prior",
+        "n0",
+        "sigma0",
+        "slopes",
+        "intercept",
+        "k",
+        "noise",
+        "precision",
+        "mean",
+        "rescale",
+        "most",
+        "tolerance",
+        "surrogate",
+        "resamples",
+        "_line",
+    ]
+)
 hostile = st.one_of(
     junk,
     st.builds(

@@ -15,8 +15,13 @@ from eagle.types import InputError
 seeds = st.integers(0, 2**32 - 1)
 
 
-@given(seeds, st.integers(1, 8), st.integers(1, 60), st.sampled_from([0.1, 1.0, 3.0]),
-       st.sampled_from([0.5, 1.0, 20.0]))  # fmt: skip
+@given(
+    seeds,
+    st.integers(1, 8),
+    st.integers(1, 60),
+    st.sampled_from([0.1, 1.0, 3.0]),
+    st.sampled_from([0.5, 1.0, 20.0]),
+)
 def test_lemma_1_and_its_tighter_form(
     seed: int, d: int, t: int, largest: float, precision: float
 ) -> None:

@@ -57,10 +57,17 @@ def test_the_spread_of_a_bootstrap_done_by_hand() -> None:
 
 @pytest.mark.parametrize(
     "surrogate",
-    [Ridge(), Ridge(0.1, select.Forward(2)), Ridge(1.0, select.Highest(1)), BayesLinear(),
-     Ridge(1.0, select.LassoPath(2)), Evidence(), Evidence(1.0, 2.0, 0.5)],
+    [
+        Ridge(),
+        Ridge(0.1, select.Forward(2)),
+        Ridge(1.0, select.Highest(1)),
+        BayesLinear(),
+        Ridge(1.0, select.LassoPath(2)),
+        Evidence(),
+        Evidence(1.0, 2.0, 0.5),
+    ],
     ids=repr,
-)  # fmt: skip
+)
 def test_a_row_drawn_twice_is_a_row_there_twice(surrogate: Any) -> None:
     """Each resample by the surrogate itself on rows that are really repeated."""
     z, y, weight = sample(1, 40)

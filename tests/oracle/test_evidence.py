@@ -195,8 +195,11 @@ def test_a_row_planned_several_times_is_one_observation() -> None:
     data = np.random.default_rng(0).choice(3, size=(200, 3), p=[0.5, 0.3, 0.2])
     e = eagle.Explainer(
         lambda X: np.exp(X[:, 0]) - X[:, 1] * X[:, 2],
-        data, method=methods.BAYLIME, categories=[0, 1, 2], budget=500,
-    ).explain(data[[0]])  # fmt: skip
+        data,
+        method=methods.BAYLIME,
+        categories=[0, 1, 2],
+        budget=500,
+    ).explain(data[[0]])
     z, y, weight = e.evidence.features, e.evidence.answers[:, 0], e.evidence.weight
     assert len(y) == 27
     assert weight.sum() > 100

@@ -229,9 +229,11 @@ def test_slopes_of_a_line_are_recovered(method: Any) -> None:
     data = numbers()
     slopes = np.array([2.0, -1.0, 0.5, 3.0])
     ex = eagle.Explainer(
-        lambda X: X @ slopes - 4, data, method=replace(method, surrogate=Ridge(1e-9)),
+        lambda X: X @ slopes - 4,
+        data,
+        method=replace(method, surrogate=Ridge(1e-9)),
         view="continuous",
-    )  # fmt: skip
+    )
     e = ex.explain(data[[2]])
     assert np.allclose(e.scores, slopes * data.std(axis=0), rtol=1e-9)
     assert np.isclose(e.local_prediction, e.prediction, rtol=1e-9)
@@ -246,9 +248,12 @@ def test_a_gradient_is_what_small_gaussian_steps_see() -> None:
     """E[∇f] over N(0, σ²): the slope of a regression on Gaussian offsets, by Stein's lemma."""
     data, sigma = numbers(), 0.3
     ex = eagle.Explainer(
-        bent, data, view="continuous", budget=20_000,
+        bent,
+        data,
+        view="continuous",
+        budget=20_000,
         method=replace(methods.GLIME_GAUSS, design=Tilted(Gauss(sigma)), surrogate=Ridge(1e-6)),
-    )  # fmt: skip
+    )
     scale = data.std(axis=0)
     rng, h = np.random.default_rng(0), 1e-4
     at = data[2] + sigma * scale * rng.normal(size=(200_000, 4))

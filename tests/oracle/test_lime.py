@@ -52,9 +52,15 @@ class Theirs:
 
 
 def theirs(
-    z: Array, y: Array, weight: Array | None = None, *, k: int = 100_000,
-    way: str = "none", distance: Array | None = None, width: float = 1.0,
-) -> Theirs:  # fmt: skip
+    z: Array,
+    y: Array,
+    weight: Array | None = None,
+    *,
+    k: int = 100_000,
+    way: str = "none",
+    distance: Array | None = None,
+    width: float = 1.0,
+) -> Theirs:
     """By the weights given, or by those that LIME finds from distances."""
     weigh = partial(kernel, kernel_width=width) if weight is None else (lambda _: weight)
     base = lime_base.LimeBase(weigh, random_state=0)
@@ -111,9 +117,13 @@ def test_explanations_of_tables(view: Any, columns: list[int]) -> None:
         data = table(seed)
         model = bent if len(columns) == 7 else lambda X: np.exp(X[:, 0]) - X[:, 1] * X[:, 2]
         e = eagle.Explainer(
-            model, data[:, columns], method=methods.LIME, view=view, random_state=seed,
+            model,
+            data[:, columns],
+            method=methods.LIME,
+            view=view,
+            random_state=seed,
             categories=[columns.index(j) for j in (4, 5, 6)],
-        ).explain(data[[seed]][:, columns])  # fmt: skip
+        ).explain(data[[seed]][:, columns])
         z, y, d = e.evidence.features, e.evidence.answers[:, 0], len(columns)
         distance = pairwise_distances(z, z[:1], metric="euclidean").ravel()
         once = kernel(distance, 0.75 * np.sqrt(d))
@@ -137,9 +147,14 @@ def test_the_package_on_its_own_sample_of_a_table(binned: bool) -> None:
     data = table(0)
     seen = Recorded()
     explainer = lime_tabular.LimeTabularExplainer(
-        data, mode="regression", categorical_features=[4, 5, 6], random_state=0,
-        discretize_continuous=binned, sample_around_instance=True, feature_selection="none",
-    )  # fmt: skip
+        data,
+        mode="regression",
+        categorical_features=[4, 5, 6],
+        random_state=0,
+        discretize_continuous=binned,
+        sample_around_instance=True,
+        feature_selection="none",
+    )
     seen.listen(explainer.base)
     found = explainer.explain_instance(data[3], bent, num_samples=400)
     assert binned == bool(np.isin(seen.data, (0, 1)).all())
@@ -265,9 +280,14 @@ def test_the_package_on_its_own_sample_of_a_picture() -> None:
     explainer = lime_image.LimeImageExplainer(random_state=0, feature_selection="none")
     seen.listen(explainer.base)
     found = explainer.explain_instance(
-        picture, model, labels=(1,), top_labels=None, num_samples=200, hide_color=0,
+        picture,
+        model,
+        labels=(1,),
+        top_labels=None,
+        num_samples=200,
+        hide_color=0,
         segmentation_fn=lambda _: segments,
-    )  # fmt: skip
+    )
     weight = methods.COSINE(seen.data, seen.data[0])
     assert np.allclose(weight, seen.weight, rtol=1e-12)
     ours = Ridge().fit(seen.data, seen.y, weight)

@@ -63,8 +63,17 @@ def test_jaccard_by_hand() -> None:
 
 
 def test_chance_is_as_published() -> None:
-    known = {7: 0.569, 8: 0.471, 9: 0.402, 10: 0.350, 12: 0.279, 14: 0.232, 20: 0.155, 28: 0.107,
-             50: 0.058}  # fmt: skip
+    known = {
+        7: 0.569,
+        8: 0.471,
+        9: 0.402,
+        10: 0.350,
+        12: 0.279,
+        14: 0.232,
+        20: 0.155,
+        28: 0.107,
+        50: 0.058,
+    }
     for d, value in known.items():
         assert round(stability.chance(d, 5), 3) == value
 

@@ -141,12 +141,17 @@ def test_exactly_two_probabilities_or_nothing_is_asked(method: Method) -> None:
     refused("has 3: give a function", task="classification", outputs=("a", "b", "c"))
     refused("has 1", task="classification", outputs=("a",))
     labels = np.arange(len(data)) % 3
-    refused("LogisticRegression.predict_proba has 3",
-            linear_model.LogisticRegression().fit(data, labels))  # fmt: skip
-    refused("RidgeClassifier.decision_function does not give",
-            linear_model.RidgeClassifier().fit(data, labels > 1))  # fmt: skip
-    refused("LinearRegression.predict does not give",
-            linear_model.LinearRegression().fit(data, labels))  # fmt: skip
+    refused(
+        "LogisticRegression.predict_proba has 3",
+        linear_model.LogisticRegression().fit(data, labels),
+    )
+    refused(
+        "RidgeClassifier.decision_function does not give",
+        linear_model.RidgeClassifier().fit(data, labels > 1),
+    )
+    refused(
+        "LinearRegression.predict does not give", linear_model.LinearRegression().fit(data, labels)
+    )
     assert not never.asked
     fitted = linear_model.LogisticRegression().fit(data, data[:, 0] > 0)
     assert np.isfinite(eagle.Explainer(fitted, data, method=method).explain(data[:1]).scores).all()

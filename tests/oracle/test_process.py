@@ -190,8 +190,11 @@ def test_fur_by_scikit_learns_process_and_distances_in_a_loop(
     rng.epsilon = epsilon
     design = Unravel(listening, pool=60, most=5)
     (pick,) = design.ask(known, place, Unit(), 5, rng)
-    (pool,) = [points for points in place.points if len(points) > 1 and points.shape[1] == 3
-               and len(points) <= 60]  # fmt: skip
+    (pool,) = [
+        points
+        for points in place.points
+        if len(points) > 1 and points.shape[1] == 3 and len(points) <= 60
+    ]
     x = place.space.features(pool)
     expected = []
     own = place.space.features(place.space.origin[None])[0]

@@ -67,10 +67,12 @@ def softmax_model(classes: list[str] | None = None) -> Any:
         mapped = helper.make_map_type_proto(TensorProto.STRING, number)
         output = helper.make_value_info("z", helper.make_sequence_type_proto(mapped))
     graph = helper.make_graph(
-        nodes, "softmax",
-        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [None, width])], [output],
+        nodes,
+        "softmax",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [None, width])],
+        [output],
         [numpy_helper.from_array(SLOPES, "w"), numpy_helper.from_array(bias, "b")],
-    )  # fmt: skip
+    )
     opsets = [helper.make_opsetid("", 13), helper.make_opsetid("ai.onnx.ml", 2)]
     return helper.make_model(graph, opset_imports=opsets, ir_version=8)
 
@@ -180,9 +182,20 @@ def test_csv_and_parquet_are_one(
 
 def test_a_pipeline_over_text_columns(files: Path, capsys: Capture) -> None:
     found = explained(
-        capsys, "explain", f"{files}/mixed.pkl", "--trust", "--data", f"{files}/data.csv",
-        "--row", "5", "--freeze", "height", "--categories", "age", *BUDGET,
-    )  # fmt: skip
+        capsys,
+        "explain",
+        f"{files}/mixed.pkl",
+        "--trust",
+        "--data",
+        f"{files}/data.csv",
+        "--row",
+        "5",
+        "--freeze",
+        "height",
+        "--categories",
+        "age",
+        *BUDGET,
+    )
     row = people().iloc[5]
     assert found.names == ("age", "income", "job")
     assert found.conditions[0] == f"age = {row['age']}"
@@ -197,9 +210,7 @@ def test_classes_are_named_by_their_text(forest: tuple[str, ...], capsys: Captur
     against = explained(capsys, *forest, "--row", "7", "--target", "2", "--against", "0")
     assert against.target == (2, 0)
     np.testing.assert_allclose(against.scores, two.scores - two.about(0).scores, atol=1e-12)
-    named = explained(
-        capsys, *forest, "--row", "7", "--outputs", "a", "b", "c", "--target", "c"
-    )  # fmt: skip
+    named = explained(capsys, *forest, "--row", "7", "--outputs", "a", "b", "c", "--target", "c")
     np.testing.assert_array_equal(named.scores, two.scores)
 
 
@@ -214,7 +225,7 @@ def test_against_alone_is_against_the_prediction(forest: tuple[str, ...], capsys
 def test_options_reach_the_explainer(forest: tuple[str, ...], capsys: Capture) -> None:
     paper = explained(
         capsys, *forest, "--row", "7", "--view", "continuous", "--method", "eagle-paper"
-    )  # fmt: skip
+    )
     assert paper.method == eagle.methods.EAGLE_PAPER.name
     assert paper.evidence.features[0].tolist() == [0, 0, 0]
     assert paper.bill.rows <= 60
@@ -222,9 +233,20 @@ def test_options_reach_the_explainer(forest: tuple[str, ...], capsys: Capture) -
 
 def test_onnx_needs_no_trust_and_agrees_with_the_function(files: Path, capsys: Capture) -> None:
     found = explained(
-        capsys, "explain", f"{files}/softmax.onnx", "--data", f"{files}/data.parquet",
-        "--drop", "label", "job", "--row", "7", "--target", "1", *BUDGET,
-    )  # fmt: skip
+        capsys,
+        "explain",
+        f"{files}/softmax.onnx",
+        "--data",
+        f"{files}/data.parquet",
+        "--drop",
+        "label",
+        "job",
+        "--row",
+        "7",
+        "--target",
+        "1",
+        *BUDGET,
+    )
     table = people()[NUMBERS]
     wanted = Explainer(softmax, table, budget=60).explain(table.iloc[[7]], 1)
     np.testing.assert_allclose(found.scores, wanted.scores, atol=1e-5)
@@ -370,8 +392,14 @@ def test_answers_are_matched_by_their_names(files: Path, tmp_path: Path, capsys:
     n = len(pd.read_parquet(rows))
     yes = np.linspace(0.9, 0.1, n)
     scores = []
-    for k, table in enumerate(({"no": 1 - yes, "yes": yes}, {"yes": yes, "no": 1 - yes},
-                               {"p": 1 - yes, "q": yes}, {"p": yes})):  # fmt: skip
+    for k, table in enumerate(
+        (
+            {"no": 1 - yes, "yes": yes},
+            {"yes": yes, "no": 1 - yes},
+            {"p": 1 - yes, "q": yes},
+            {"p": yes},
+        )
+    ):
         answers = tmp_path / f"{k}.parquet"
         pd.DataFrame(table).to_parquet(answers)
         found = explained(capsys, "fit", str(plan), str(answers))
@@ -585,10 +613,14 @@ def stopped(folder: Path, number: int, *arguments: str) -> tuple[int, str, str]:
     ready = folder / "ready"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(folder), *sys.path])}
     process = subprocess.Popen(
-        [sys.executable, "-m", "eagle.cli", *arguments], cwd=folder, env=environment, text=True,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        [sys.executable, "-m", "eagle.cli", *arguments],
+        cwd=folder,
+        env=environment,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL) and None,
-    )  # fmt: skip
+    )
     try:
         for _ in range(1200):
             if ready.exists() or process.poll() is not None:
@@ -612,9 +644,12 @@ def test_a_signal_leaves_what_is_finished(number: int, code: int, tmp_path: Path
     assert "Traceback" not in error
     kept = json.loads((tmp_path / "out.json").read_text())
     expected = Explainer(
-        lambda X: X["income"].to_numpy(), people(9)[NUMBERS], method=eagle.methods.LIME,
-        budget=13000, random_state=1,
-    )  # fmt: skip
+        lambda X: X["income"].to_numpy(),
+        people(9)[NUMBERS],
+        method=eagle.methods.LIME,
+        budget=13000,
+        random_state=1,
+    )
     for one, row in zip(kept, (0, 1), strict=True):
         scores = expected.explain(people(9)[NUMBERS].iloc[[row]]).scores
         assert np.allclose([f["score"] for f in one["features"]], scores)

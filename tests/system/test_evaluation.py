@@ -99,9 +99,10 @@ def check_stability(store: Store, page: str) -> None:
     """A number of table 1 by a second road: from the raw records, pair by pair."""
     planned = experiment(FOLDER / "table1.toml", "smoke")
     runs = [
-        r for r in store.read()
+        r
+        for r in store.read()
         if planned.owns(r) and (r["problem"], r["method"], r["budget"]) == ("german", "LIME", 60)
-    ]  # fmt: skip
+    ]
     tops = [set(np.argsort(-np.abs(r["scores"]), kind="stable")[:5].tolist()) for r in runs]
     mean = np.mean([len(a & b) / len(a | b) for a, b in combinations(tops, 2)])
     section = page.split("## German")[1]
@@ -130,8 +131,19 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path: Path) -> None:
         'title = "t"\ndata = ["linear", "moons"]\nmethods = ["LIME", "EAGLE", "BayesLIME"]\n'
         "[profiles.quick]\ninstances = 4\nruns = 2\nbudgets = [200]\n"
     )
-    command = [sys.executable, "-m", "evaluation", "run", "--quiet", "--jobs", "2",
-               "--experiments", str(tmp_path / "e"), "--records", str(tmp_path / "r")]  # fmt: skip
+    command = [
+        sys.executable,
+        "-m",
+        "evaluation",
+        "run",
+        "--quiet",
+        "--jobs",
+        "2",
+        "--experiments",
+        str(tmp_path / "e"),
+        "--records",
+        str(tmp_path / "r"),
+    ]
     running = subprocess.Popen(command, cwd=ROOT, start_new_session=True, stdout=subprocess.DEVNULL)
     store = Store(tmp_path / "r")
     deadline = time.monotonic() + 120
@@ -229,15 +241,23 @@ def test_some_of_the_data_alone(tmp_path: Path, capsys: pytest.CaptureFixture[st
 
 def _named(trial: Trial) -> dict[str, Any]:
     return {
-        "problem": trial.problem, "method": trial.method, "budget": trial.budget,
-        "instance": trial.instance, "run": trial.run, "keep": " ".join(trial.keep),
-        "options": json.dumps(dict(trial.options)), "alone": trial.alone,
-    }  # fmt: skip
+        "problem": trial.problem,
+        "method": trial.method,
+        "budget": trial.budget,
+        "instance": trial.instance,
+        "run": trial.run,
+        "keep": " ".join(trial.keep),
+        "options": json.dumps(dict(trial.options)),
+        "alone": trial.alone,
+    }
 
 
 def test_a_trial_that_fails_stops_no_other(tmp_path: Path) -> None:
-    trials = [Trial("linear", 0, "LIME", 30), Trial("linear", 0, "LIME", 30, options=(("x", 1),)),
-              Trial("linear", 0, "EAGLE", 30)]  # fmt: skip
+    trials = [
+        Trial("linear", 0, "LIME", 30),
+        Trial("linear", 0, "LIME", 30, options=(("x", 1),)),
+        Trial("linear", 0, "EAGLE", 30),
+    ]
     outcome = run(trials, Store(tmp_path), 1, silent=True)
     assert outcome.done == {trials[0].key, trials[2].key}
     assert list(outcome.failed.values()) == ["no method knows the option 'x'"]
@@ -257,7 +277,7 @@ def test_a_trial_that_fails_stops_no_other(tmp_path: Path) -> None:
         ("metrics = ['beauty']\n" + MINE.format([], [], 1), "there is no metric 'beauty'"),
         ("black_boxes = ['dog']\n" + MINE.format([], [], 1), "there is no black box 'dog'"),
     ],
-)  # fmt: skip
+)
 def test_a_file_that_is_no_experiment_is_refused(tmp_path: Path, text: str, sentence: str) -> None:
     path = tmp_path / "x.toml"
     path.write_text(text)
@@ -320,9 +340,16 @@ def test_committed_records_are_those_of_the_trials_that_they_name() -> None:
     for r in records:
         options = tuple((k, v) for k, v in json.loads(r["options"]).items())
         trial = Trial(
-            r["problem"], r["instance"], r["method"], r["budget"], r["run"], options,
-            tuple(r["keep"].split()), r["alone"], r.get("chance", 0),
-        )  # fmt: skip
+            r["problem"],
+            r["instance"],
+            r["method"],
+            r["budget"],
+            r["run"],
+            options,
+            tuple(r["keep"].split()),
+            r["alone"],
+            r.get("chance", 0),
+        )
         assert trial.key == r["key"]
 
 

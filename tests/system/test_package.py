@@ -57,9 +57,16 @@ def test_public_names() -> None:
 
 def test_importing_is_light() -> None:
     heavy = (
-        "pandas", "sklearn", "matplotlib", "rich", "narwhals", "onnxruntime",
-        "scipy.stats", "scipy.linalg", "scipy.special",
-    )  # fmt: skip
+        "pandas",
+        "sklearn",
+        "matplotlib",
+        "rich",
+        "narwhals",
+        "onnxruntime",
+        "scipy.stats",
+        "scipy.linalg",
+        "scipy.special",
+    )
     loaded = python(f"import eagle.files, sys; print([m for m in {heavy!r} if m in sys.modules])")
     assert loaded.strip() == "[]"
 

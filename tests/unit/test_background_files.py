@@ -156,10 +156,18 @@ def test_every_column_frozen_is_no_background() -> None:
         Background.from_dict(sealed.sealed({**data, "columns": [bare] * 4}))
 
 
-@pytest.mark.parametrize("table", [
-    np.where(X > 1, np.nan, X), np.full((20, 2), np.nan), np.ones((5, 3)), X[:1],
-    np.rint(X * 4).astype(np.int64), X * 1e100, X * 1e-100,
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "table",
+    [
+        np.where(X > 1, np.nan, X),
+        np.full((20, 2), np.nan),
+        np.ones((5, 3)),
+        X[:1],
+        np.rint(X * 4).astype(np.int64),
+        X * 1e100,
+        X * 1e-100,
+    ],
+)
 def test_backgrounds_that_are_odd_but_true(table: Any, tmp_path: Path) -> None:
     bounds = {0: (-0.5, 0.5), 1: (9.0, None)}
     for made in (Background.of(table), Background.of(table, bounds=bounds, scales={1: 2.0})):

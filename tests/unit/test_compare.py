@@ -34,10 +34,19 @@ from eagle import plot
 TWO: dict[str, Any] = {"task": "classification", "outputs": ("no", "yes")}
 SOME = [methods.EAGLE, methods.LIME, methods.BAYESLIME, methods.TILIA]
 TWELVE: list[Method] = [
-    methods.EAGLE, methods.EAGLE_PAPER, methods.LIME, methods.GLIME, methods.GLIME_LIME,
-    methods.BAYLIME, methods.BAYESLIME, methods.BAYESLIME_IID, methods.BAYESSHAP_IID,
-    methods.TILIA, methods.CLIMAX, methods.DLIME_NEAREST,
-]  # fmt: skip
+    methods.EAGLE,
+    methods.EAGLE_PAPER,
+    methods.LIME,
+    methods.GLIME,
+    methods.GLIME_LIME,
+    methods.BAYLIME,
+    methods.BAYESLIME,
+    methods.BAYESLIME_IID,
+    methods.BAYESSHAP_IID,
+    methods.TILIA,
+    methods.CLIMAX,
+    methods.DLIME_NEAREST,
+]
 
 
 def table(n: int = 200, d: int = 6) -> Any:
@@ -145,8 +154,9 @@ def test_the_converged_rows_are_paid_for_once() -> None:
     assert model.rows == c.converged.bill.rows + sum(e.bill.rows for m in c.methods for e in m.runs)
     lime = explainer(method=methods.LIME, budget=1500).explain(table()[[3]])
     assert np.array_equal(c.converged.scores, lime.scores)
-    itself = compare([methods.LIME], explainer(budget=1500), table()[[3]], 1, converged=1500,
-                     progress=False)  # fmt: skip
+    itself = compare(
+        [methods.LIME], explainer(budget=1500), table()[[3]], 1, converged=1500, progress=False
+    )
     assert itself.methods[0].agreement == 1.0
 
 
@@ -179,9 +189,17 @@ def test_a_method_that_cannot_is_refused_before_anything_is_asked(wrong: Any) ->
 
 @pytest.mark.parametrize(
     "options",
-    [{"runs": 0}, {"runs": True}, {"k": 0}, {"converged": 0}, {"converged": 1.5},
-     {"target": "maybe"}, {"x": np.zeros((2, 6))}, {"x": np.zeros((1, 5))}],
-)  # fmt: skip
+    [
+        {"runs": 0},
+        {"runs": True},
+        {"k": 0},
+        {"converged": 0},
+        {"converged": 1.5},
+        {"target": "maybe"},
+        {"x": np.zeros((2, 6))},
+        {"x": np.zeros((1, 5))},
+    ],
+)
 def test_what_does_not_fit_is_refused_before_anything_is_asked(options: dict[str, Any]) -> None:
     model = Recorder(two)
     x = options.pop("x", table()[[3]])
@@ -204,8 +222,9 @@ def test_one_method_alone_and_one_run() -> None:
 
 
 def test_another_package_beside_ours() -> None:
-    c = compare([methods.EAGLE, methods.SHAP_KERNEL], explainer(budget=300), table()[[3]], 2,
-                progress=False)  # fmt: skip
+    c = compare(
+        [methods.EAGLE, methods.SHAP_KERNEL], explainer(budget=300), table()[[3]], 2, progress=False
+    )
     assert [m.method for m in c.methods] == ["EAGLE", "Kernel SHAP"]
     assert all(m.rows <= 300 for m in c.methods)
     assert "Kernel SHAP" in str(c)
@@ -230,8 +249,10 @@ def test_pictures() -> None:
 def test_texts() -> None:
     ex = eagle.Explainer(
         lambda texts: np.array([t.count("good") - t.count("bad") for t in texts], dtype=float),
-        Texts(), task="regression", budget=40,
-    )  # fmt: skip
+        Texts(),
+        task="regression",
+        budget=40,
+    )
     text = "a good film <b>not</b> a bad one & long"
     c = compare([methods.EAGLE, methods.GLIME, methods.TILIA], ex, text, 2, k=2, progress=False)
     assert set(c.methods[0].first.top(2)) == {"good", "bad"}
@@ -247,8 +268,15 @@ def test_summary(found: Comparison) -> None:
     frame = found.summary()
     assert list(frame["method"]) == ["EAGLE", "LIME", "BayesLIME", "Tilia"]
     assert list(frame.columns) == [
-        "method", "rows", "calls", "seconds", "stability", "chance", "agreement", "signed",
-    ]  # fmt: skip
+        "method",
+        "rows",
+        "calls",
+        "seconds",
+        "stability",
+        "chance",
+        "agreement",
+        "signed",
+    ]
     assert (frame["seconds"] > 0).all()
     assert list(frame["signed"]) == [True, True, True, False]
     assert frame["chance"].eq(chance(6, 2)).all()
@@ -314,12 +342,16 @@ def test_hostile_names_stay_text() -> None:
     names = ["<script>alert(1)</script>", "a\nb\x1b[31m", '"><img src=x>', "$x^2$", "é" * 300, "&"]
     data = pd.DataFrame(table(), columns=names)
     ex = eagle.Explainer(
-        lambda X: two(X.to_numpy()), data, budget=60, task="classification",
+        lambda X: two(X.to_numpy()),
+        data,
+        budget=60,
+        task="classification",
         outputs=("no", "<img onerror=x>"),
-    )  # fmt: skip
+    )
     evil = Method("<b onclick=x>", methods.LIME.design, methods.LIME.kernel, methods.LIME.surrogate)
-    c = compare([methods.EAGLE, evil], ex, data.iloc[[3]], 2, target="<img onerror=x>",
-                progress=False)  # fmt: skip
+    c = compare(
+        [methods.EAGLE, evil], ex, data.iloc[[3]], 2, target="<img onerror=x>", progress=False
+    )
     page = Tags()
     page.feed(c._repr_html_())
     assert page.tags == {"div", "p", "b", "table", "tr", "th", "td"}
@@ -373,9 +405,21 @@ def command(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, ...]:
     data.assign(label=(data["a"] > 0).astype(int)).to_csv(folder / "data.csv", index=False)
     joblib.dump(LogisticRegression().fit(data, data["a"] > 0), folder / "model.joblib")
     return (
-        "compare", f"{folder}/model.joblib", "--trust", "--data", f"{folder}/data.csv", "--drop",
-        "label", "--row", "3", "--budget", "60", "--runs", "2", "--quiet",
-    )  # fmt: skip
+        "compare",
+        f"{folder}/model.joblib",
+        "--trust",
+        "--data",
+        f"{folder}/data.csv",
+        "--drop",
+        "label",
+        "--row",
+        "3",
+        "--budget",
+        "60",
+        "--runs",
+        "2",
+        "--quiet",
+    )
 
 
 Capture = pytest.CaptureFixture[str]

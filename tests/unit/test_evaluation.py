@@ -30,8 +30,19 @@ from evaluation.report.stop import Outcome, rows_for
 from evaluation.trial import Record, Trial
 
 FORMULAS = ("linear", "additive", "interacting", "step")
-LEARNT = ("compas", "german", "adult", "magic", "spam", "moons", "cancer", "wine", "diabetes",
-          "digits", "iris")  # fmt: skip
+LEARNT = (
+    "compas",
+    "german",
+    "adult",
+    "magic",
+    "spam",
+    "moons",
+    "cancer",
+    "wine",
+    "diabetes",
+    "digits",
+    "iris",
+)
 PICTURES = ("mnist", "photos", "photos_grey", "photos_resnet")
 
 
@@ -67,9 +78,16 @@ def test_tables_are_those_of_the_paper(tiny_data: Path) -> None:
     kept = (raw.days_b_screening_arrest.abs() <= 30) & (raw.is_recid != -1)
     assert p.rows + len(p.instances) == (kept & (raw.c_charge_degree != "O")).sum()
     assert list(p.data.columns) == [
-        "age", "two_year_recid", "priors_count", "length_of_stay", "c_charge_degree_F",
-        "c_charge_degree_M", "sex_Female", "sex_Male", "race",
-    ]  # fmt: skip
+        "age",
+        "two_year_recid",
+        "priors_count",
+        "length_of_stay",
+        "c_charge_degree_F",
+        "c_charge_degree_M",
+        "sex_Female",
+        "sex_Male",
+        "race",
+    ]
     assert np.allclose(p.data.mean(), 0, atol=1e-12)
     assert np.allclose(p.data.std(ddof=0), 1)
     assert PROBLEMS["german"]().d == 28
@@ -214,10 +232,15 @@ def test_a_cache_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.Monk
         PROBLEMS["moons"]()
 
 
-@pytest.mark.parametrize(("platform", "variable", "end"), [
-    ("linux", "XDG_CACHE_HOME", "eagle"), ("win32", "LOCALAPPDATA", "eagle"),
-    ("darwin", None, "Library/Caches/eagle"), ("linux", None, ".cache/eagle"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("platform", "variable", "end"),
+    [
+        ("linux", "XDG_CACHE_HOME", "eagle"),
+        ("win32", "LOCALAPPDATA", "eagle"),
+        ("darwin", None, "Library/Caches/eagle"),
+        ("linux", None, ".cache/eagle"),
+    ],
+)
 def test_the_users_cache(
     platform: str, variable: str | None, end: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -294,32 +317,67 @@ def packed(text: str) -> bytes:
     return zipped(text.encode())
 
 
-@pytest.mark.parametrize(("relative", "content", "load", "says"), [
-    ("magic/magic04.csv.gz", b"plain", data.magic, "cannot be read as comma-separated"),
-    ("magic/magic04.csv.gz", packed("a,b\n1,2\n"), data.magic, "lacks the columns fLength, fWidth"),
-    ("adult/adult.csv.gz", packed("age\n"), data.adult, "lacks the columns workclass"),
-    ("german/german_processed.csv.gz", packed(""), data.german, "cannot be read"),
-    ("compas/compas-scores-two-years.csv.gz", packed(",".join(data.COMPAS) + "\n"), data.compas,
-     "has no rows"),
-    ("mnist/train-images-idx3-ubyte.gz", b"plain", data.mnist, "cannot be read as a gzip file"),
-    ("mnist/train-images-idx3-ubyte.gz", packed("nonsense"), data.mnist, "begins with 6e 6f 6e 73"),
-    ("mnist/train-images-idx3-ubyte.gz", packed("\0"), data.mnist, "as an IDX file"),
-    ("mnist/t10k-labels-idx1-ubyte.gz", zipped(b"\0\0\x08\x01\0\0\0\x05abc"), data.mnist,
-     r"says that it holds \(5,\) bytes, but 3 follow"),
-    ("sms_spam/SMSSpamCollection.tsv.gz", packed("ham\tyes\neggs"), data.sms, "line 2 .* 'eggs'"),
-    ("sms_spam/SMSSpamCollection.tsv.gz", packed(""), data.sms, "has no lines"),
-    ("sms_spam/SMSSpamCollection.tsv.gz", zipped(b"ham\t\xff"), data.sms, "as UTF-8"),
-    ("photos/caltech101_224.zip", b"nonsense", PROBLEMS["photos"], "as a zip of photographs"),
-    ("photos/imagenet_classes.csv", b"index,wnid,name\n1,n,a\n", PROBLEMS["photos"], "from 0"),
-    ("photos/imagenet_classes.csv", b"a,b\n1,2\n", PROBLEMS["photos"], "cannot be read"),
-    ("photos/imagenet_classes.csv", b"index,wnid,name\n0,n,a\n", PROBLEMS["photos"],
-     "knows 4 classes, but 1 are named"),
-    ("weights/efficientnet_lite0.onnx", b"nonsense", PROBLEMS["photos"], "not an ONNX graph"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("relative", "content", "load", "says"),
+    [
+        ("magic/magic04.csv.gz", b"plain", data.magic, "cannot be read as comma-separated"),
+        (
+            "magic/magic04.csv.gz",
+            packed("a,b\n1,2\n"),
+            data.magic,
+            "lacks the columns fLength, fWidth",
+        ),
+        ("adult/adult.csv.gz", packed("age\n"), data.adult, "lacks the columns workclass"),
+        ("german/german_processed.csv.gz", packed(""), data.german, "cannot be read"),
+        (
+            "compas/compas-scores-two-years.csv.gz",
+            packed(",".join(data.COMPAS) + "\n"),
+            data.compas,
+            "has no rows",
+        ),
+        ("mnist/train-images-idx3-ubyte.gz", b"plain", data.mnist, "cannot be read as a gzip file"),
+        (
+            "mnist/train-images-idx3-ubyte.gz",
+            packed("nonsense"),
+            data.mnist,
+            "begins with 6e 6f 6e 73",
+        ),
+        ("mnist/train-images-idx3-ubyte.gz", packed("\0"), data.mnist, "as an IDX file"),
+        (
+            "mnist/t10k-labels-idx1-ubyte.gz",
+            zipped(b"\0\0\x08\x01\0\0\0\x05abc"),
+            data.mnist,
+            r"says that it holds \(5,\) bytes, but 3 follow",
+        ),
+        (
+            "sms_spam/SMSSpamCollection.tsv.gz",
+            packed("ham\tyes\neggs"),
+            data.sms,
+            "line 2 .* 'eggs'",
+        ),
+        ("sms_spam/SMSSpamCollection.tsv.gz", packed(""), data.sms, "has no lines"),
+        ("sms_spam/SMSSpamCollection.tsv.gz", zipped(b"ham\t\xff"), data.sms, "as UTF-8"),
+        ("photos/caltech101_224.zip", b"nonsense", PROBLEMS["photos"], "as a zip of photographs"),
+        ("photos/imagenet_classes.csv", b"index,wnid,name\n1,n,a\n", PROBLEMS["photos"], "from 0"),
+        ("photos/imagenet_classes.csv", b"a,b\n1,2\n", PROBLEMS["photos"], "cannot be read"),
+        (
+            "photos/imagenet_classes.csv",
+            b"index,wnid,name\n0,n,a\n",
+            PROBLEMS["photos"],
+            "knows 4 classes, but 1 are named",
+        ),
+        ("weights/efficientnet_lite0.onnx", b"nonsense", PROBLEMS["photos"], "not an ONNX graph"),
+    ],
+)
 def test_a_file_that_is_not_as_it_should_be(
-    relative: str, content: bytes, load: Callable[[], Any], says: str, tiny_folder: Path,
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+    relative: str,
+    content: bytes,
+    load: Callable[[], Any],
+    says: str,
+    tiny_folder: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     copy = shutil.copytree(tiny_folder, tmp_path / "data")
     monkeypatch.setenv("EAGLE_DATA", str(copy))
     (copy / relative).write_bytes(content)
@@ -381,9 +439,14 @@ def test_without_a_folder(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     assert "there is no problem 'nonsense'" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("module", "package"), [
-    ("sklearn.ensemble", "scikit-learn"), ("pandas", "pandas"), ("joblib", "joblib"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("module", "package"),
+    [
+        ("sklearn.ensemble", "scikit-learn"),
+        ("pandas", "pandas"),
+        ("joblib", "joblib"),
+    ],
+)
 def test_what_is_not_installed(
     module: str, package: str, tiny_data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -448,8 +511,11 @@ def test_no_openml(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         raise OSError("no network")
 
     there(monkeypatch, tmp_path, answer)
-    for load, file in ((data.adult, "adult/adult.csv.gz"), (data.magic, "magic/magic04.csv.gz"),
-                       (data.mnist, "mnist/t10k-labels-idx1-ubyte.gz")):  # fmt: skip
+    for load, file in (
+        (data.adult, "adult/adult.csv.gz"),
+        (data.magic, "magic/magic04.csv.gz"),
+        (data.mnist, "mnist/t10k-labels-idx1-ubyte.gz"),
+    ):
         with pytest.raises(InputError, match=f"OSError: no network.*{file}"):
             load()
     there(monkeypatch, tmp_path, lambda name: pd.DataFrame({"class": ["1"], "a": [2]}))
@@ -543,11 +609,21 @@ def test_curves_of_runs_of_different_lengths_are_not_cut() -> None:
 
     def run(k: int, instance: int, rows: int) -> Record:
         at = np.array([*range(10, rows, 10), rows])
-        return {"problem": "compas", "method": "LIME", "options": "{}", "budget": 60, "run": k,
-                "instance": instance, "rows": rows, "d": 2, "keep": "curves ranks",
-                "d_efficiency": list(at / 10.0 + k),
-                "slope_efficiency": list(at / 5.0), "a_efficiency": list(at / 20.0),
-                "ranks": [2, 1] * (rows // 10 - 1) + [-1, 2]}  # fmt: skip
+        return {
+            "problem": "compas",
+            "method": "LIME",
+            "options": "{}",
+            "budget": 60,
+            "run": k,
+            "instance": instance,
+            "rows": rows,
+            "d": 2,
+            "keep": "curves ranks",
+            "d_efficiency": list(at / 10.0 + k),
+            "slope_efficiency": list(at / 5.0),
+            "a_efficiency": list(at / 20.0),
+            "ranks": [2, 1] * (rows // 10 - 1) + [-1, 2],
+        }
 
     made = Experiment("figure2", "", ("compas",), ("LIME",), 2, 2, budgets=(60,))
     records = Records(made, [run(0, 0, 43), run(1, 0, 60), run(0, 1, 58), run(1, 1, 47)])

@@ -109,9 +109,9 @@ def test_html_is_small_plain_and_escaped() -> None:
 
 def test_words_when_a_line_does_not_fit() -> None:
     data = RNG.normal(size=(200, 2))
-    bent = eagle.Explainer(
-        lambda X: np.sign(X[:, 0] * X[:, 1]), data, view="continuous"
-    ).explain(data[0] * 0)  # fmt: skip
+    bent = eagle.Explainer(lambda X: np.sign(X[:, 0] * X[:, 1]), data, view="continuous").explain(
+        data[0] * 0
+    )
     assert bent.r2_held_out < 0.3
     assert any("a line does not fit" in w for w in bent.warnings)
     assert "does not fit" in str(bent)

@@ -153,9 +153,18 @@ def test_pictures_of_one_grey_or_one_pixel() -> None:
 
 @pytest.mark.parametrize(
     "method",
-    [methods.EAGLE, methods.LIME, methods.GLIME, methods.BAYESLIME, methods.BAYESSHAP,
-     methods.BAYESSHAP_IID, methods.TILIA, methods.BAYLIME, methods.S_LIME],
-)  # fmt: skip
+    [
+        methods.EAGLE,
+        methods.LIME,
+        methods.GLIME,
+        methods.BAYESLIME,
+        methods.BAYESSHAP,
+        methods.BAYESSHAP_IID,
+        methods.TILIA,
+        methods.BAYLIME,
+        methods.S_LIME,
+    ],
+)
 def test_one_segment(method: Any) -> None:
     x = picture()
     e, asked = seen(Images(np.zeros((6, 8), int), fill=0), x, method=method)
@@ -228,12 +237,21 @@ def test_labels_may_be_lists() -> None:
 @pytest.mark.parametrize(
     ("fill", "dtype"),
     [
-        ("black", np.float64), (None, np.float64), (None, np.uint8), (np.nan, np.float64),
-        (np.inf, np.float64), (300, np.uint8), (-1, np.uint8), (0.5, np.uint8),
-        ((1, 2), np.uint8), (np.zeros((8, 6, 3)), np.float64), (np.zeros((6, 8)), np.float64),
-        ([1, [2]], np.float64), (1e39, np.float32),
+        ("black", np.float64),
+        (None, np.float64),
+        (None, np.uint8),
+        (np.nan, np.float64),
+        (np.inf, np.float64),
+        (300, np.uint8),
+        (-1, np.uint8),
+        (0.5, np.uint8),
+        ((1, 2), np.uint8),
+        (np.zeros((8, 6, 3)), np.float64),
+        (np.zeros((6, 8)), np.float64),
+        ([1, [2]], np.float64),
+        (1e39, np.float32),
     ],
-)  # fmt: skip
+)
 def test_what_is_no_fill(fill: Any, dtype: Any) -> None:
     """Not least half of a byte, which would be written as 0 without a word."""
     with pytest.raises(eagle.InputError, match="fill"):
@@ -417,10 +435,20 @@ def test_what_is_no_text() -> None:
 
 @pytest.mark.parametrize(
     "method",
-    [methods.EAGLE, methods.EAGLE_PAPER, methods.LIME, methods.GLIME, methods.GLIME_LIME,
-     methods.BAYESLIME, methods.BAYESSHAP_IID, methods.BAYESSHAP, methods.TILIA, methods.BAYLIME],
+    [
+        methods.EAGLE,
+        methods.EAGLE_PAPER,
+        methods.LIME,
+        methods.GLIME,
+        methods.GLIME_LIME,
+        methods.BAYESLIME,
+        methods.BAYESSHAP_IID,
+        methods.BAYESSHAP,
+        methods.TILIA,
+        methods.BAYLIME,
+    ],
     ids=lambda method: method.name,
-)  # fmt: skip
+)
 def test_many_texts_of_any_length_share_calls(method: Any) -> None:
     sizes: list[int] = []
 
@@ -591,9 +619,15 @@ def test_sentences() -> None:
     text = 'It cost 3.50 at a.com. "Really?!" Wow!So it is... 好。坏！ हाँ। نعم؟ ?!'
     found = [text[a:b] for a, b in sentences(text)]
     assert found == [
-        "It cost 3.50 at a.com.", '"Really?!"', "Wow!", "So it is...", "好。", "坏！",
-        "हाँ।", "نعم؟",
-    ]  # fmt: skip
+        "It cost 3.50 at a.com.",
+        '"Really?!"',
+        "Wow!",
+        "So it is...",
+        "好。",
+        "坏！",
+        "हाँ।",
+        "نعم؟",
+    ]
     assert read("One. Two. Three. Four.", budget=5)[0].names == ("One", "Two", "Three", "Four")
 
 

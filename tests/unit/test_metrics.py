@@ -16,11 +16,18 @@ from eagle.surrogate.information import Prior
 from eagle.types import EagleError, InputError
 
 OVER_RUNS: list[Callable[[Any], Any]] = [
-    stability.jaccard, sign_entropy, importance_entropy, rank_similarity, consistency,
-]  # fmt: skip
+    stability.jaccard,
+    sign_entropy,
+    importance_entropy,
+    rank_similarity,
+    consistency,
+]
 AGAINST: list[Callable[..., Any]] = [
-    truth.agreement, truth.cosine, truth.relative_error, truth.sign_agreement,
-]  # fmt: skip
+    truth.agreement,
+    truth.cosine,
+    truth.relative_error,
+    truth.sign_agreement,
+]
 
 
 @pytest.mark.parametrize("figure", OVER_RUNS)

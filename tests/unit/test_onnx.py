@@ -38,9 +38,12 @@ def graph(
     nodes: Sequence[Any], inputs: Sequence[Value], outputs: Sequence[Value], **constants: Any
 ) -> bytes:
     made = helper.make_graph(
-        list(nodes), "g", list(inputs), list(outputs),
+        list(nodes),
+        "g",
+        list(inputs),
+        list(outputs),
         [numpy_helper.from_array(np.asarray(v), k) for k, v in constants.items()],
-    )  # fmt: skip
+    )
     opsets = [helper.make_opsetid("", 13), helper.make_opsetid(ML, 2)]
     model = helper.make_model(made, opset_imports=opsets, ir_version=8)
     onnx.checker.check_model(model)
@@ -57,8 +60,9 @@ def summing(kind: int = Kind.FLOAT, shape: Sequence[Any] = (None, 3)) -> bytes:
         node("ReduceSum", "x axes", "s", keepdims=1),
         node("Cast", "s", "y", to=Kind.FLOAT),
     ]
-    return graph(nodes, [value("x", kind, shape)], [value("y", Kind.FLOAT, [None, 1])],
-                 axes=np.array([1]))  # fmt: skip
+    return graph(
+        nodes, [value("x", kind, shape)], [value("y", Kind.FLOAT, [None, 1])], axes=np.array([1])
+    )
 
 
 def classifier(outputs: Sequence[Value], **settings: Any) -> bytes:
@@ -118,13 +122,20 @@ def test_a_fixed_number_of_rows_is_asked_in_parts(batch: int) -> None:
 def by_columns() -> bytes:
     """age + 10 (job is "nurse") + 100 flag, each an input of its own."""
     nodes = [
-        node("LabelEncoder", "job", "code", domain=ML, keys_strings=["nurse"],
-             values_floats=[10.0], default_float=0.0),
+        node(
+            "LabelEncoder",
+            "job",
+            "code",
+            domain=ML,
+            keys_strings=["nurse"],
+            values_floats=[10.0],
+            default_float=0.0,
+        ),
         node("Cast", "flag", "number", to=Kind.FLOAT),
         node("Mul", "number hundred", "hundreds"),
         node("Add", "age code", "s"),
         node("Add", "s hundreds", "y"),
-    ]  # fmt: skip
+    ]
     inputs = [
         value("age", Kind.FLOAT, [None, 1]),
         value("job", Kind.STRING, [None, 1]),
@@ -186,10 +197,14 @@ def test_else_the_last_real_numbers() -> None:
     ("kind", "settings", "classes", "order"),
     [
         (Kind.INT64, {"classlabels_int64s": [3, 10, 7]}, (3, 7, 10), [0, 2, 1]),
-        (Kind.STRING, {"classlabels_strings": ["no", "yes", "maybe"]},
-         ("maybe", "no", "yes"), [2, 0, 1]),
+        (
+            Kind.STRING,
+            {"classlabels_strings": ["no", "yes", "maybe"]},
+            ("maybe", "no", "yes"),
+            [2, 0, 1],
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_zipmap_is_read_by_its_keys(
     kind: int, settings: dict[str, Any], classes: tuple[Any, ...], order: list[int]
 ) -> None:

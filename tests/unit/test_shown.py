@@ -58,15 +58,21 @@ def test_pictures_and_texts_travel_with_their_explanation(picture: eagle.Explana
     assert np.array_equal(subject.labels, LABELS - 1)
 
 
-@pytest.mark.parametrize("spoil", [
-    {"labels": 1}, {"pixels": 1}, {"text": "x", "spans": [[0, 9, 0]], "note": ""},
-    {"text": "x", "spans": [[0, 1, 99]], "note": ""}, 3,
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        {"labels": 1},
+        {"pixels": 1},
+        {"text": "x", "spans": [[0, 9, 0]], "note": ""},
+        {"text": "x", "spans": [[0, 1, 99]], "note": ""},
+        3,
+    ],
+)
 def test_a_spoilt_subject_is_refused(picture: eagle.Explanation, spoil: Any) -> None:
     data = json.loads(picture.to_json())
-    data["subject"] = spoil if not isinstance(spoil, dict) or "text" in spoil else (
-        data["subject"] | spoil
-    )  # fmt: skip
+    data["subject"] = (
+        spoil if not isinstance(spoil, dict) or "text" in spoil else (data["subject"] | spoil)
+    )
     with pytest.raises(InputError, match="damaged"):
         eagle.Explanation.from_dict(sealed.sealed(data))
 
@@ -78,11 +84,17 @@ def test_large_pictures_are_kept_small() -> None:
     assert kept.pixels.shape == (*kept.labels.shape, 3)
 
 
-@pytest.mark.parametrize(("pixels", "darkest", "brightest"), [
-    (np.array([[0.0, 1.0]]), 0, 255), (np.array([[0.0, 16.0]]), 0, 255),
-    (np.array([[0, 128]], dtype=np.uint8), 0, 128), (np.array([[-1.0, 1.0]]), 0, 255),
-    (np.array([[False, True]]), 0, 255), (np.array([[7.0, 7.0]]), 0, 0),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("pixels", "darkest", "brightest"),
+    [
+        (np.array([[0.0, 1.0]]), 0, 255),
+        (np.array([[0.0, 16.0]]), 0, 255),
+        (np.array([[0, 128]], dtype=np.uint8), 0, 128),
+        (np.array([[-1.0, 1.0]]), 0, 255),
+        (np.array([[False, True]]), 0, 255),
+        (np.array([[7.0, 7.0]]), 0, 0),
+    ],
+)
 def test_pixels_of_any_range_are_shown(pixels: Any, darkest: int, brightest: int) -> None:
     shown = Picture.of(pixels, np.zeros(pixels.shape, dtype=np.intp)).pixels
     assert (shown.min(), shown.max()) == (darkest, brightest)
@@ -196,9 +208,16 @@ def test_image_hides_what_is_not_sure_or_not_strong(picture: eagle.Explanation) 
             coloured(top=wrong)
 
 
-@pytest.mark.parametrize("text", [
-    "good", TEXTS[3], "好的电影 good 👍🏽", "$a_b^c$ costs $5 and good", "word " * 900 + "good end",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "text",
+    [
+        "good",
+        TEXTS[3],
+        "好的电影 good 👍🏽",
+        "$a_b^c$ costs $5 and good",
+        "word " * 900 + "good end",
+    ],
+)
 @pytest.mark.filterwarnings("ignore:Glyph")  # the font of the machine may lack some
 @pytest.mark.parametrize("blue", [False, True])
 def test_texts_are_drawn(text: str, blue: bool) -> None:
@@ -240,7 +259,11 @@ def test_demos_tell_something_true(what: str) -> None:
 def test_peers_on_pictures_and_texts_agree_on_what_matters() -> None:
     explainer = eagle.Explainer(mood, eagle.Texts(), budget=300, **TWO)
     found = eagle.compare(
-        [methods.EAGLE, methods.LIME, methods.GLIME, methods.BAYESLIME], explainer,
-        "the good plot was bad", runs=2, k=2, progress=False,
-    )  # fmt: skip
+        [methods.EAGLE, methods.LIME, methods.GLIME, methods.BAYESLIME],
+        explainer,
+        "the good plot was bad",
+        runs=2,
+        k=2,
+        progress=False,
+    )
     assert all(set(m.first.top(2)) == {"good", "bad"} for m in found.methods)

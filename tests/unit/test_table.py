@@ -510,10 +510,14 @@ def test_rows_planned_again_keep_their_weight_but_count_once() -> None:
     x = np.array([["True", "True", "True"]])
     e = eagle.Explainer(model, levels, method=method, budget=20_000).explain(x)
     assert e.bill.rows == 8
-    assert np.isclose(e.evidence.weight.sum(), 20_000 * np.average(
-        methods.EAGLE.kernel(e.evidence.features, np.ones(3)),
-        weights=e.evidence.weight / methods.EAGLE.kernel(e.evidence.features, np.ones(3)),
-    ))  # fmt: skip
+    assert np.isclose(
+        e.evidence.weight.sum(),
+        20_000
+        * np.average(
+            methods.EAGLE.kernel(e.evidence.features, np.ones(3)),
+            weights=e.evidence.weight / methods.EAGLE.kernel(e.evidence.features, np.ones(3)),
+        ),
+    )
     assert isinstance(e.posterior, StudentT)
     assert e.posterior.df == 8
     z = np.array(np.meshgrid([0, 1], [0, 1], [0, 1])).reshape(3, -1).T.astype(float)

@@ -37,11 +37,12 @@ def graph(tmp_path: Path) -> Path:
         helper.make_node("MatMul", ["flat", "weights"], ["logits"]),
     ]
     made = helper.make_graph(
-        nodes, "net",
+        nodes,
+        "net",
         [helper.make_tensor_value_info("image", TensorProto.FLOAT, shape)],
         [helper.make_tensor_value_info("logits", TensorProto.FLOAT, ["n", 2])],
         [helper.make_tensor("weights", TensorProto.FLOAT, [3, 2], WEIGHTS.ravel().tolist())],
-    )  # fmt: skip
+    )
     path = tmp_path / "net.onnx"
     model = helper.make_model(made, opset_imports=[helper.make_opsetid("", 13)])
     model.ir_version = 8
@@ -111,10 +112,15 @@ def test_a_torch_module_is_explained() -> None:
     assert module.training  # as it was
 
 
-@pytest.mark.parametrize(("settings", "says"), [
-    ({"channels": "middle"}, "'first' or 'last'"), ({"batch": 0}, "at least 1"),
-    ({"std": 0}, "above 0"), ({"std": (1.0, 0.0, 1.0)}, "above 0"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        ({"channels": "middle"}, "'first' or 'last'"),
+        ({"batch": 0}, "at least 1"),
+        ({"std": 0}, "above 0"),
+        ({"std": (1.0, 0.0, 1.0)}, "above 0"),
+    ],
+)
 def test_wrong_settings_are_refused(settings: dict[str, Any], says: str) -> None:
     with pytest.raises(InputError, match=says):
         Network(mean_colour, **settings)

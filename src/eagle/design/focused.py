@@ -125,9 +125,13 @@ class ToGo:
         if not len(moving):
             return space.origin[None][:0]
         n = to_go(
-            fit.variance, float(seen.rows.weight.mean()), self.width, self.level, len(seen),
+            fit.variance,
+            float(seen.rows.weight.mean()),
+            self.width,
+            self.level,
+            len(seen),
             float(moving.min()),
-        )  # fmt: skip
+        )
         return _drawn(space, min(max(n, 0), left), rng, self.coalitions)
 
     @property

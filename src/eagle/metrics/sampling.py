@@ -26,9 +26,14 @@ BLOCK = 64
 
 
 def information_gain(
-    features: ArrayLike, weight: ArrayLike, prior: Prior, budgets: ArrayLike, *,
-    slopes: bool = False, initial: float | None = None,
-) -> Array:  # fmt: skip
+    features: ArrayLike,
+    weight: ArrayLike,
+    prior: Prior,
+    budgets: ArrayLike,
+    *,
+    slopes: bool = False,
+    initial: float | None = None,
+) -> Array:
     """Cumulative information gain ½ log(|V₀|/|V|) in nats after each budget, shape (budgets,)."""
     rows, weight, precision = _plan(features, weight, prior, slopes)
     asked = _budgets(budgets, len(rows))
@@ -38,9 +43,14 @@ def information_gain(
 
 
 def d_efficiency(
-    features: ArrayLike, weight: ArrayLike, prior: Prior, budgets: ArrayLike, *,
-    slopes: bool = False, initial: float | None = None,
-) -> Array:  # fmt: skip
+    features: ArrayLike,
+    weight: ArrayLike,
+    prior: Prior,
+    budgets: ArrayLike,
+    *,
+    slopes: bool = False,
+    initial: float | None = None,
+) -> Array:
     """(|V₀|/|V|)^(1/D) after each budget, and D_s-efficiency with `slopes`, shape (budgets,).
 
     It is exp(2·gain/D): the information gain on another scale.
@@ -50,9 +60,14 @@ def d_efficiency(
 
 
 def a_efficiency(
-    features: ArrayLike, weight: ArrayLike, prior: Prior, budgets: ArrayLike, *,
-    slopes: bool = False, initial: float | None = None,
-) -> Array:  # fmt: skip
+    features: ArrayLike,
+    weight: ArrayLike,
+    prior: Prior,
+    budgets: ArrayLike,
+    *,
+    slopes: bool = False,
+    initial: float | None = None,
+) -> Array:
     """tr V₀ / tr V after each budget: how far the mean variance shrank, shape (budgets,)."""
     rows, weight, precision = _plan(features, weight, prior, slopes)
     asked = _budgets(budgets, len(rows))

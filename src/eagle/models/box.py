@@ -138,9 +138,11 @@ def box(model: Any, task: Task | None = None, outputs: Sequence[Hashable] | None
     known = names or classes
     if role == "classifier":
         task = task or "classification"
-    for method, ask_it in (("predict_proba", task != "regression"),
-                           ("decision_function", task != "regression" and role != "regressor"),
-                           ("predict", True)):  # fmt: skip
+    for method, ask_it in (
+        ("predict_proba", task != "regression"),
+        ("decision_function", task != "regression" and role != "regressor"),
+        ("predict", True),
+    ):
         function = getattr(model, method, None)
         if not ask_it or not callable(function):
             continue

@@ -29,16 +29,26 @@ def attribution(
     p = page(ax, WIDTH, tall(labels, 0.27, more), "attribution")
     colours = sides(e, scores)
     bars = p.ax.barh(
-        range(len(order)), scores, height=0.64, edgecolor=colours, linewidth=0.8,
+        range(len(order)),
+        scores,
+        height=0.64,
+        edgecolor=colours,
+        linewidth=0.8,
         color=[pale(c) if u else c for c, u in zip(colours, unclear, strict=True)],
         hatch=["/////" if u else "" for u in unclear],
-    )  # fmt: skip
+    )
     for bar in bars:
         bar.sticky_edges.x.clear()  # so that the zero line keeps a margin
     p.ax.errorbar(
-        scores, range(len(order)), xerr=abs(interval.T - scores), fmt="none",
-        ecolor=p.ink, elinewidth=1.1, capsize=2.2, capthick=1.1,
-    )  # fmt: skip
+        scores,
+        range(len(order)),
+        xerr=abs(interval.T - scores),
+        fmt="none",
+        ecolor=p.ink,
+        elinewidth=1.1,
+        capsize=2.2,
+        capthick=1.1,
+    )
     p.rows(labels, more)
     p.title(e.title)
     hint = "; hatched where it contains zero" if any(unclear) else ""

@@ -95,13 +95,24 @@ def _dots(p: Page, i: int, rows: Array, scores: Array, interval: Array) -> bool:
     colour, marker = _look(i, p)
     unclear = unsure(interval)
     p.ax.errorbar(
-        scores, rows, xerr=abs(interval.T - scores), fmt="none",
-        ecolor=colour, elinewidth=1.2, zorder=2,
-    )  # fmt: skip
+        scores,
+        rows,
+        xerr=abs(interval.T - scores),
+        fmt="none",
+        ecolor=colour,
+        elinewidth=1.2,
+        zorder=2,
+    )
     p.ax.scatter(
-        scores, rows, s=20, marker=marker, edgecolors=[colour], linewidths=1.1, zorder=3,
+        scores,
+        rows,
+        s=20,
+        marker=marker,
+        edgecolors=[colour],
+        linewidths=1.1,
+        zorder=3,
         facecolors=[p.ax.get_facecolor() if u else colour for u in unclear],
-    )  # fmt: skip
+    )
     return any(unclear)
 
 
@@ -124,9 +135,14 @@ def _legend(p: Page, names: list[str]) -> None:
         colour, marker = _look(i, p)
         keys.append(Line2D([], [], color=colour, marker=marker, markersize=4.5, linewidth=1.2))
     legend = p.ax.legend(
-        keys, [str(i) for i in range(len(names))], loc="upper left",
-        bbox_to_anchor=(1.03, 1.0), borderaxespad=0.0, frameon=False, fontsize="small",
-    )  # fmt: skip
+        keys,
+        [str(i) for i in range(len(names))],
+        loc="upper left",
+        bbox_to_anchor=(1.03, 1.0),
+        borderaxespad=0.0,
+        frameon=False,
+        fontsize="small",
+    )
     # Written afterwards: a legend leaves out names that begin with an underscore.
     for text, name in zip(legend.get_texts(), names, strict=True):
         text.set(text=short(str(name), 30), **LITERAL)

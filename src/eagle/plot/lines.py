@@ -88,14 +88,23 @@ def _labels(p: Page, x: float, ends: Array, labels: Sequence[str]) -> None:
     apart = spread(place, lines * FontProperties(size="small").get_size_in_points())
     for i, label in enumerate(labels):
         p.ax.annotate(
-            label, (x, ends[i]), xytext=(16, apart[i] - place[i]),
-            textcoords="offset points", va="center", fontsize="small", annotation_clip=False,
+            label,
+            (x, ends[i]),
+            xytext=(16, apart[i] - place[i]),
+            textcoords="offset points",
+            va="center",
+            fontsize="small",
+            annotation_clip=False,
             **LITERAL,
             arrowprops={
-                "arrowstyle": "-", "color": p.colour(i), "linewidth": 1.2,
-                "shrinkA": 1, "shrinkB": 0, "relpos": (0, 0.5),
+                "arrowstyle": "-",
+                "color": p.colour(i),
+                "linewidth": 1.2,
+                "shrinkA": 1,
+                "shrinkB": 0,
+                "relpos": (0, 0.5),
             },
-        )  # fmt: skip
+        )
 
 
 def spread(wanted: Array, gap: float) -> Array:

@@ -110,9 +110,18 @@ class Page:
         """Small print below the x label, each line folded to the width of the axes."""
         below = ("axes fraction", self.ax.xaxis.label)
         text = self.ax.annotate(
-            "", (0, 0), xytext=(0, -6), xycoords=below, textcoords="offset points", va="top",
-            fontsize="small", alpha=SOFT, linespacing=1.35, annotation_clip=False, **LITERAL,
-        )  # fmt: skip
+            "",
+            (0, 0),
+            xytext=(0, -6),
+            xycoords=below,
+            textcoords="offset points",
+            va="top",
+            fontsize="small",
+            alpha=SOFT,
+            linespacing=1.35,
+            annotation_clip=False,
+            **LITERAL,
+        )
         fold(text, "\n".join(short(line, 400) for line in lines), self.width)
 
     def done(self) -> Axes:

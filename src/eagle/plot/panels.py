@@ -39,9 +39,13 @@ def methods(comparison: Comparison, *, level: float = LEVEL, most: int = 10) -> 
     tall = 0.27 * len(order) + 1.1
     labels = lined(comparison.names[j] for j in order)
     figure, axes = plt.subplots(
-        high, wide, sharey=True, squeeze=False, layout="constrained",
+        high,
+        wide,
+        sharey=True,
+        squeeze=False,
+        layout="constrained",
         figsize=(1.6 + 1.75 * wide, tall * high + 0.7),
-    )  # fmt: skip
+    )
     drawn = axes.ravel()[:count]
     for ax, compared in zip(drawn, comparison.methods, strict=True):
         _panel(ax, compared, order, level)
@@ -77,9 +81,14 @@ def _panel(ax: Axes, compared: Compared, order: list[int], level: float) -> None
     ax.locator_params(axis="x", nbins=3)
     ax.set_title(short(compared.method, 26), loc="left", fontsize="small", pad=26, **LITERAL)
     ax.annotate(
-        _facts(compared), (0, 1), xytext=(0, 3), xycoords="axes fraction",
-        textcoords="offset points", fontsize="x-small", alpha=SOFT,
-    )  # fmt: skip
+        _facts(compared),
+        (0, 1),
+        xytext=(0, 3),
+        xycoords="axes fraction",
+        textcoords="offset points",
+        fontsize="x-small",
+        alpha=SOFT,
+    )
 
 
 def _facts(compared: Compared) -> str:
@@ -93,9 +102,11 @@ def _facts(compared: Compared) -> str:
 
 def _note(comparison: Comparison, level: float) -> str:
     dots = "Dots: scores of all runs. " if len(comparison.methods[0].runs) > 1 else ""
-    right = "" if comparison.converged is None else (
-        f"; agrees: the same with LIME's from {comparison.converged.bill.rows} rows"
-    )  # fmt: skip
+    right = (
+        ""
+        if comparison.converged is None
+        else (f"; agrees: the same with LIME's from {comparison.converged.bill.rows} rows")
+    )
     return (
         f"{dots}Whiskers: {per_cent(level)} intervals, where a method has them.\n"
         f"Stable: overlap of the {comparison.k} strongest features between runs "

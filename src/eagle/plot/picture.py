@@ -86,8 +86,9 @@ def _heat(
     ax.imshow(grey, cmap="gray", vmin=0, vmax=255, interpolation="nearest")
     values = np.where(shown, e.scores, np.nan)[e.subject.labels]
     low = -reach if e.signed else 0.0
-    drawn = ax.imshow(values, cmap=_colours(e.signed), vmin=low, vmax=reach,
-                      alpha=0.75, interpolation="nearest")  # fmt: skip
+    drawn = ax.imshow(
+        values, cmap=_colours(e.signed), vmin=low, vmax=reach, alpha=0.75, interpolation="nearest"
+    )
     _outlines(ax, e.subject.labels)
     words = ["score"] + ([f"{top} strongest"] if top is not None else [])
     words += [f"surely not zero at {per_cent(level)}"] if sure else []

@@ -55,8 +55,11 @@ def text(
             score = float(e.scores[feature])
             colour = (up if score > 0 else down) if e.signed else "#777777"
             edge = colour if clear[feature] else "#999999"
-            style |= {"facecolor": _mixed(colour, abs(score) / reach), "edgecolor": edge,
-                      "linewidth": width[feature]}  # fmt: skip
+            style |= {
+                "facecolor": _mixed(colour, abs(score) / reach),
+                "edgecolor": edge,
+                "linewidth": width[feature],
+            }
         x += gap if x > 0 else 0.0
         drawn = p.ax.text(x, y, word, va="center", fontsize="medium", bbox=style, **LITERAL)
         long = drawn.get_window_extent().width / p.ax.figure.dpi
@@ -70,9 +73,18 @@ def text(
     says = "Deeper colour: stronger"
     if e.posterior is not None:
         says += f"; thicker frame: wider {per_cent(level)} interval, grey if it contains zero"
-    note = p.ax.annotate("", (0, 0), xytext=(0, -4), xycoords="axes fraction", fontsize="small",
-                         textcoords="offset points", va="top", alpha=SOFT, annotation_clip=False,
-                         **LITERAL)  # fmt: skip
+    note = p.ax.annotate(
+        "",
+        (0, 0),
+        xytext=(0, -4),
+        xycoords="axes fraction",
+        fontsize="small",
+        textcoords="offset points",
+        va="top",
+        alpha=SOFT,
+        annotation_clip=False,
+        **LITERAL,
+    )
     fold(note, says + (f". {e.subject.note}" if e.subject.note else ""), p.width)
     if p.own is None:
         return p.ax

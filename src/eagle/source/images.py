@@ -175,9 +175,14 @@ class Images:
             place = np.arange(flat.shape[0] * flat.shape[1]).reshape(flat.shape[:2])
             return np.asarray(place * wanted // max(place.size, wanted))
         return np.asarray(
-            slic(flat, n_segments=wanted, compactness=10.0 if many else 0.1, start_label=0,
-                 channel_axis=-1 if many else None)
-        )  # fmt: skip
+            slic(
+                flat,
+                n_segments=wanted,
+                compactness=10.0 if many else 0.1,
+                start_label=0,
+                channel_axis=-1 if many else None,
+            )
+        )
 
     def _beneath(self, picture: Pixels, labels: NDArray[np.intp]) -> Pixels:
         """What shows where every segment is off."""
@@ -364,8 +369,11 @@ def _holds(dtype: np.dtype[Any], values: NDArray[Any]) -> bool:
     if dtype.kind == "b":
         return bool(np.isin(values, (0, 1)).all())
     limits = np.iinfo(dtype)
-    return bool((values == np.rint(values)).all()
-                and values.min() >= limits.min and values.max() <= limits.max)  # fmt: skip
+    return bool(
+        (values == np.rint(values)).all()
+        and values.min() >= limits.min
+        and values.max() <= limits.max
+    )
 
 
 def _mean(picture: Pixels, labels: NDArray[np.intp]) -> Pixels:

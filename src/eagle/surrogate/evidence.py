@@ -105,9 +105,13 @@ class Evidence:
             held = weighted_r2(y, y - (y - predicted) / left, weight)
         half = basis.T * np.sqrt(spread)
         return Fit(
-            scores, intercept, float(predicted[0]), weighted_r2(y, predicted, weight), held,
+            scores,
+            intercept,
+            float(predicted[0]),
+            weighted_r2(y, predicted, weight),
+            held,
             StudentT(scores, half @ half.T, np.inf),
-        )  # fmt: skip
+        )
 
     def _precisions(
         self, reach: Array, eigen: Array, total: float, weight: Array

@@ -299,8 +299,10 @@ def _few(ordered: Array) -> Array | None:
 
 def _single(ordered: Array, cuts: tuple[int, ...]) -> Array:
     """The value of each bin from cut to cut that holds it repeatedly and no other, else NaN."""
-    bins = [(ordered.item(a), ordered.item(b - 1)) if b - a > 1 else (0.0, 1.0)
-            for a, b in pairwise(cuts)]  # fmt: skip
+    bins = [
+        (ordered.item(a), ordered.item(b - 1)) if b - a > 1 else (0.0, 1.0)
+        for a, b in pairwise(cuts)
+    ]
     return np.array([low if low == high else np.nan for low, high in bins])
 
 
@@ -434,8 +436,12 @@ class Background:
         categories, freeze = _listed(categories, "categories"), _listed(freeze, "freeze")
         limits = {n: _bounds(n, pair) for n, pair in _by_name(bounds, "bounds").items()}
         scales = {n: _scale(n, scale) for n, scale in _by_name(scales, "scales").items()}
-        for what, asked in (("categories", categories), ("freeze", freeze),
-                            ("bounds", limits), ("scales", scales)):  # fmt: skip
+        for what, asked in (
+            ("categories", categories),
+            ("freeze", freeze),
+            ("bounds", limits),
+            ("scales", scales),
+        ):
             for name in asked:
                 if name not in table.names:
                     raise InputError(f"{what} names the column {name!r}, which is not there")

@@ -51,8 +51,12 @@ class Table:
         if not self.binned:  # a number that is there moves by an offset: it never "matches"
             numbers = [self.background.columns[j].levels is None for j in self.background.moved]
             kept[np.array(numbers, dtype=bool) & ~np.isnan(values)] = 0
-        for name, value in (("values", values), ("levels", levels),
-                            ("states", states), ("kept", kept)):  # fmt: skip
+        for name, value in (
+            ("values", values),
+            ("levels", levels),
+            ("states", states),
+            ("kept", kept),
+        ):
             object.__setattr__(self, name, value)
 
     def __len__(self) -> int:
