@@ -8,7 +8,7 @@ instances and seeds, the share of 90% intervals that hold the target's score, an
 in units of its largest score, as they are and if all were stretched alike to hold 90%:
 
 posterior   independent rows of the tilted law, the closed-form posterior
-sandwich    the same rows, `Robust()`
+robust      the same rows, `Robust()`
 on balanced rows: the posterior, `Robust()`, and `Robust(balanced=True)`, which is `EAGLE_BALANCED`
 
 Before these: how often two seeds, and a seed and the target, agree on the five strongest features
@@ -140,7 +140,7 @@ def main(argv: Sequence[str]) -> None:
 
 
 def head() -> None:
-    names = ("posterior", "sandwich", "| posterior", "sandwich", "balanced")
+    names = ("posterior", "robust", "| posterior", "robust", "balanced")
     print(f"  {'rows':>6}" + "".join(f"{name:>17}" for name in names))
 
 

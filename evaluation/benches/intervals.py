@@ -58,7 +58,7 @@ KINDS: Final = (
     Kind(
         "posterior, independent rows", INDEPENDENT, BayesLinear(), {"color": ORANGE, "marker": "s"}
     ),
-    Kind("sandwich, independent rows", INDEPENDENT, Robust(), {"color": BLUE, "marker": "^"}),
+    Kind("robust, independent rows", INDEPENDENT, Robust(), {"color": BLUE, "marker": "^"}),
     Kind(
         "posterior, balanced rows",
         BALANCED,
@@ -66,7 +66,7 @@ KINDS: Final = (
         {"color": PINK, "marker": "D", "linestyle": "--"},
     ),
     Kind(
-        "balanced sandwich, balanced rows",
+        "robust, balanced rows",
         BALANCED,
         BALANCED.surrogate,
         {"color": GREEN, "marker": "o", "linewidth": 2.6},

@@ -58,7 +58,7 @@ def test_the_sandwich_row_by_row(seed: int, n: int, d: int, lam: float) -> None:
     fit = Robust(BayesLinear(Prior(lam))).fit(features, y, weight)
     assert np.allclose(fit.scores, mean[1:])
     assert np.allclose(known(fit).scale, scale[1:, 1:], rtol=1e-6, atol=1e-12)
-    assert known(fit).kind == "sandwich"
+    assert known(fit).kind == "robust"
 
 
 def test_degrees_of_freedom_are_those_of_the_variance_under_noise() -> None:
@@ -194,8 +194,8 @@ def test_intervals_cover_the_line_of_infinitely_many_rows(view: str, budget: int
 def test_the_result_says_what_its_intervals_are(tmp_path: Any) -> None:
     kinds = {
         "posterior": methods.EAGLE,
-        "balanced sandwich": methods.EAGLE_BALANCED,
-        "sandwich": CHANCE,
+        "robust, balanced rows": methods.EAGLE_BALANCED,
+        "robust": CHANCE,
         "bootstrap": methods.Bootstrapped(methods.LIME, 20),
     }
     for kind, method in kinds.items():

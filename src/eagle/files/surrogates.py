@@ -28,6 +28,9 @@ from eagle.types import Array, InputError, Need
 
 TINY: Final = float(np.finfo(np.float64).tiny)
 
+RENAMED: Final = {"sandwich": "robust", "balanced sandwich": "robust, balanced rows"}
+"""What intervals of version 0.1 were called, and are called now."""
+
 DEEPEST: Final = 20
 """So many parts within parts: far more than any surrogate has."""
 
@@ -148,6 +151,7 @@ def read_posterior(data: Any, scores: Array) -> Posterior | None:
         df, variance = number_or(data["df"], np.inf), number(data["variance"])
         factor = floats(data["factor"], 2)
         kind = text(data.get("kind", "posterior"))  # files of before have no other
+        kind = RENAMED.get(kind, kind)
         found = StudentT(scores, factor, df, variance, kind)
         fits = (d, d) == factor.shape and df > 0 and variance >= 0
     elif "registered" in data:

@@ -42,7 +42,7 @@ class StudentT:
     """t_ν(mean, variance × factor): mean (d,), factor (d, d), ν = `df`; Gaussian if infinite.
 
     The factor is apart from the variance so that many distributions can share one. `kind` says
-    where the scale is from: the line's own "posterior", or a sandwich of its residuals.
+    where the scale is from: the line's own "posterior", or "robust", summed from the residuals.
     """
 
     mean: Array

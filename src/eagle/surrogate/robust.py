@@ -91,7 +91,7 @@ class Sandwich:
     def fit(self, y: Array) -> Fit:
         plain = self.line.fit(y)
         scale, unit = self._scale(np.asarray(y, dtype=np.float64), plain.mean)
-        kind = "sandwich" if self.balance is None else "balanced sandwich"
+        kind = "robust" if self.balance is None else "robust, balanced rows"
         posterior = StudentT(plain.scores, scale, self.df, unit**2, kind)
         return Fit(
             plain.scores, plain.intercept, plain.local, plain.r2, plain.r2_held_out, posterior
