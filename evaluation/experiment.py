@@ -63,7 +63,7 @@ class Experiment:
             value = getattr(self, name)
             if not isinstance(value, int) or isinstance(value, bool) or value < least:
                 raise InputError(
-                    f"{self.name}: {name} must be a whole number from {least}, not {value!r}"
+                    f"{self.name}: {name} must be an integer from {least}, not {value!r}"
                 )
 
     @property

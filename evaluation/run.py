@@ -45,7 +45,7 @@ def run(trials: Sequence[Trial], store: Store, jobs: int = 1, *, silent: bool = 
     that fails leaves no record and stops no other.
     """
     if jobs < 1:
-        raise InputError(f"jobs must be a whole number from 1, not {jobs!r}")
+        raise InputError(f"jobs must be an integer from 1, not {jobs!r}")
     known, outcome = store.keys(), Outcome()
     todo = [trial for trial in dict.fromkeys(trials) if trial.key not in known]
     line = Progress("trials", len(todo), silent=silent)

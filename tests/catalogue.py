@@ -206,7 +206,7 @@ CASES: dict[str, Case] = {
             "bounds": {"age": (0, None), "visits": (0, 9)},
         },
     ),
-    "whole numbers": Case(np.rint(_numbers() * 3).astype(np.int64), linear, {}),
+    "integers": Case(np.rint(_numbers() * 3).astype(np.int64), linear, {}),
     "sparse": Case(sparse.csr_array(np.maximum(_numbers(), 0)), linear, {}),
 }
 

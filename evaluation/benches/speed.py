@@ -51,7 +51,7 @@ def ratio(ours: Callable[[], Any], bare: Callable[[], Any], repeats: int) -> tup
 
 
 def tables() -> dict[str, NDArray[np.float64]]:
-    """Data made by scikit-learn: COMPAS-like (numbers, whole numbers and flags), and 30 numbers."""
+    """Data made by scikit-learn: COMPAS-like (numbers, integers and flags), and 30 numbers."""
     x9, y9 = make_classification(
         ROWS, 9, n_informative=5, n_redundant=2, flip_y=0.15, random_state=0
     )

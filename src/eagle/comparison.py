@@ -10,7 +10,7 @@ import numpy as np
 
 from eagle import methods as every
 from eagle.engine.method import Method
-from eagle.explainer import Explainer, keep, whole_number
+from eagle.explainer import Explainer, keep
 from eagle.explanation import LEVEL, Explanation
 from eagle.foreign import Foreign
 from eagle.metrics.entropy import sign_entropy
@@ -20,7 +20,7 @@ from eagle.metrics.truth import agreement
 from eagle.progress import Progress
 from eagle.targets import Target
 from eagle.ties import ranked
-from eagle.types import Array, InputError, MissingExtraError
+from eagle.types import Array, InputError, MissingExtraError, integer
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -215,9 +215,9 @@ def compare(
     found = [methods] if isinstance(methods, Method | Foreign) else list(methods)
     if not found:
         raise InputError("there are no methods to compare: give some of eagle.methods")
-    runs, k = whole_number(runs, "runs", 1), whole_number(k, "k", 1)
+    runs, k = integer(runs, "runs", 1), integer(k, "k", 1)
     ready = [_runs(explainer, method, runs, equal) for method in found]
-    rows = None if converged is None else whole_number(converged, "converged", 1)
+    rows = None if converged is None else integer(converged, "converged", 1)
     reference = None if rows is None else explainer.using(every.LIME, budget=rows)
     for one in (*[several[0] for several in ready], *([reference] if reference else [])):
         one.check(x, target)

@@ -22,7 +22,7 @@ from eagle.plan import Plan
 from eagle.progress import Progress, Watching
 from eagle.source.tables import Bounds, Columns, Scales, View, source
 from eagle.targets import Target, aimed_at, answers_of, refuse_pair, too_small
-from eagle.types import Array, Group, InputError, Instances, Need, Wanted, told
+from eagle.types import Array, Group, InputError, Instances, Need, Wanted, integer, told
 from eagle.until import Rule
 
 CALL_BYTES: Final = 256 << 20
@@ -74,7 +74,7 @@ class Explainer:
         self._source = source(model, data, view, columns)
         self._box = replace(box(model, task, outputs), asked=self._source.asked)
         self._seen: tuple[str, tuple[Any, ...]] | None = None
-        self.batch_rows = whole_number(batch_rows, "batch_rows", 1)
+        self.batch_rows = integer(batch_rows, "batch_rows", 1)
         if random_state is None:
             random_state = int(np.random.SeedSequence().generate_state(1)[0])
         self._take(method, budget, random_state)
@@ -84,10 +84,10 @@ class Explainer:
         if not isinstance(method, Method | Foreign):
             raise InputError(f"a method is a value such as eagle.methods.EAGLE, not {told(method)}")
         self.method = method
-        self.seed = whole_number(seed, "random_state", 0)
+        self.seed = integer(seed, "random_state", 0)
         self._refuse()
         self._source.keep(method.needs)
-        self.budget = whole_number(method.budget if budget is None else budget, "budget", 1)
+        self.budget = integer(method.budget if budget is None else budget, "budget", 1)
         self._planner = (
             Planner(method, self.budget, self.seed) if isinstance(method, Method) else None
         )
@@ -121,30 +121,11 @@ class Explainer:
 
     def _refuse(self) -> None:
         """A method that cannot work here is refused now, before anything is asked."""
-        needs, name, box = self.method.needs, self.method.name, self._box
+        needs, name = self.method.needs, self.method.name
         for need in (Need.TABLE, Need.ROWS, Need.MASKS, Need.MATCHES, Need.OFFSETS):
             if need in needs - self._source.offers:
                 raise InputError(f"{name} needs {need.value}{self._source.hint(need)}")
-        if not needs & {Need.PROBABILITIES, Need.BINARY}:
-            return
-        wanted = Need.BINARY if Need.BINARY in needs else Need.PROBABILITIES
-        if box.task == "regression" or box.margin:
-            raise InputError(f"{name} needs {wanted.value}, which {box.calls_it} does not give")
-        if box.task is None:
-            raise InputError(
-                f"{name} needs {wanted.value}: if that is what {box.calls_it} gives, say "
-                "task='classification'"
-            )
-        if wanted is Need.BINARY and (box.outputs is None or len(box.outputs) != 2):
-            count = (
-                "does not say how many it has"
-                if box.outputs is None
-                else (f"has {len(box.outputs)}")
-            )
-            raise InputError(
-                f"{name} needs {wanted.value}, but {box.calls_it} {count}: give a function of one "
-                "class against the rest, with outputs=('rest', 'class')"
-            )
+        self._box.refuse(name, needs)
 
     # -- explaining -----------------------------------------------------------------------------
 
@@ -228,25 +209,9 @@ class Explainer:
 
     def describe(self) -> str:
         """What was understood of the model and the data, in words, a line each."""
-        return "\n".join(short(line, 200) for line in self._described())
-
-    def _described(self) -> list[str]:
-        b = self._box
-        seen_task, seen_outputs = self._seen or (None, None)
-        task = b.task or seen_task
-        lines = [f"Model: {b.calls_it}", f"Task: {task or 'not known before the first answer'}"]
-        if b.margin:
-            lines.append("Answers: decision values, since the model gives no probabilities")
-        outputs = b.outputs or seen_outputs
-        if outputs is not None:
-            shape = f"(n, {len(outputs)})"
-            listed = ", ".join(map(str, outputs[:10])) + (" …" if len(outputs) > 10 else "")
-            kind = "classes" if task == "classification" else "outputs"
-            lines.append(f"Output: {shape}, {kind} {listed}")
-        else:
-            lines.append("Output: its shape is known after the first answer")
-        lines.append(f"Method: {self.method.name}, up to {self.budget} rows, seed {self.seed}")
-        return lines + self._source.describe()
+        method = f"Method: {self.method.name}, up to {self.budget} rows, seed {self.seed}"
+        lines = [*self._box.describe(*(self._seen or (None, None))), method]
+        return "\n".join(short(line, 200) for line in lines + self._source.describe())
 
     def __repr__(self) -> str:
         return short(f"<Explainer of {self._box.calls_it} by {self.method.name}, {self.view}>", 200)
@@ -265,19 +230,8 @@ class Explainer:
         return self._source.groups(X, wanted)
 
     def _plan(self, table: Instances, i: int, prepared: Prepared) -> Plan:
-        assert isinstance(self.method, Method)
-        return Plan(
-            names=table.names(i),
-            conditions=table.conditions(i),
-            values=table.own(i),
-            contrast=table.contrast(i),
-            prepared=prepared,
-            method=self.method.name,
-            surrogate=self.method.surrogate,
-            seed=self.seed,
-            box=self._box,
-            subject=table.subject(i),
-        )
+        assert isinstance(self.method, Method)  # others have no plan
+        return Plan.of(table, i, prepared, self.method, self.seed, self._box)
 
     def _check_target(self, target: Target) -> None:
         """Before anything is paid."""
@@ -391,9 +345,3 @@ def keep(error: BaseException, made: Mapping[int, Explanation]) -> None:
     places = sorted(made)
     with suppress(Exception):  # another's exception may take no attributes
         vars(error).update(finished=[made[i] for i in places], places=places)
-
-
-def whole_number(value: Any, name: str, least: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise InputError(f"{name} must be a whole number of at least {least}, not {told(value)}")
-    return int(value)

@@ -103,7 +103,7 @@ class Question:
 
     @property
     def whole(self) -> list[int]:
-        """The columns, of the d explained, that hold whole numbers."""
+        """The columns, of the d explained, that hold integers."""
         background = self.instances.table.background
         return [k for k, j in enumerate(background.moved) if background.columns[j].integer]
 

@@ -6,13 +6,14 @@ from dataclasses import dataclass, field
 from os import PathLike
 from typing import Any, final
 
+from eagle.engine.method import Method
 from eagle.engine.plan import Prepared
 from eagle.explanation import Bill, Evidence, Explanation, described
 from eagle.models.box import Box
 from eagle.subject import Subject
 from eagle.surrogate.fit import Surrogate
 from eagle.targets import Target, aimed_at, explained, refuse_pair
-from eagle.types import Array
+from eagle.types import Array, Instances
 
 
 @final
@@ -35,6 +36,30 @@ class Plan:
     box: Box
     subject: Subject | None = None
     inputs: Any = field(default=None, repr=False)
+
+    @classmethod
+    def of(
+        cls,
+        instances: Instances,
+        i: int,
+        prepared: Prepared,
+        method: Method,
+        seed: int,
+        box: Box,
+    ) -> Plan:
+        """What is known of instance i, and what was prepared for it."""
+        return cls(
+            names=instances.names(i),
+            conditions=instances.conditions(i),
+            values=instances.own(i),
+            contrast=instances.contrast(i),
+            prepared=prepared,
+            method=method.name,
+            surrogate=method.surrogate,
+            seed=seed,
+            box=box,
+            subject=instances.subject(i),
+        )
 
     @property
     def rows(self) -> int:

@@ -49,7 +49,7 @@ def finite(value: object) -> bool:
         return False
     try:
         return math.isfinite(value)
-    except OverflowError:  # whole numbers have no end
+    except OverflowError:  # integers have no end
         return False
 
 
@@ -102,6 +102,13 @@ class MissingExtraError(EagleError, ImportError):
         super().__init__(
             f"{what} needs the package {package!r}: pip install 'eagle-xai[{extra}]' brings it"
         )
+
+
+def integer(value: Any, name: str, least: int) -> int:
+    """A number that must be an integer, such as a budget."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise InputError(f"{name} must be an integer of at least {least}, not {told(value)}")
+    return int(value)
 
 
 class Need(Enum):

@@ -240,7 +240,7 @@ def _rule(other: object) -> Rule:
 
 def _check_k(k: object) -> None:
     if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
-        raise InputError(f"k is a whole number of at least 1, not {told(k)}")
+        raise InputError(f"k is an integer of at least 1, not {told(k)}")
 
 
 def _check_positive(what: str, value: object) -> None:

@@ -104,7 +104,7 @@ def test_a_stop_between_calls_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> 
 def test_rows_that_are_asked_first_are_kept_with_their_places() -> None:
     table = pd.DataFrame({"n": np.arange(40), "x": DATA[:40, 0]})
     rows = table.iloc[:6].astype({"n": object})
-    rows.loc[4, "n"] = None  # a hole among whole numbers: asked apart, and before the others
+    rows.loc[4, "n"] = None  # a hole among integers: asked apart, and before the others
     model = failing(KeyboardInterrupt(), 2)
     explainer = Explainer(lambda X: model(X[["x"]].to_numpy()), table, budget=50)
     each = explainer.explain_each(rows)
@@ -501,7 +501,7 @@ REFUSED: dict[str, tuple[Make, str]] = {
     ),
     "huge in the data": (lambda: Explainer(first, [[HUGE, 1], [2, 3]]), "too large for a float"),
     "huge in x": (lambda: Explainer(first, DATA).explain([HUGE, 1, 2]), "too large for a float"),
-    "huge among whole numbers": (
+    "huge among integers": (
         lambda: Explainer(first, (10 * DATA).astype(int)).explain([HUGE, 1, 2]),
         "too large for a float",
     ),
@@ -613,15 +613,15 @@ REFUSED: dict[str, tuple[Make, str]] = {
     ),
     "a negative budget of many digits": (
         lambda: Explainer(first, DATA, budget=-(10**5000)),
-        "a whole number of at least 1, not <int>",
+        "an integer of at least 1, not <int>",
     ),
-    "large whole numbers in pyarrow": (
+    "large integers in pyarrow": (
         lambda: Explainer(first, pa.table(BIG)),
-        "'id' holds whole numbers beyond 2.53",
+        "'id' holds integers beyond 2.53",
     ),
-    "large whole numbers in polars": (
+    "large integers in polars": (
         lambda: Explainer(first, pl.DataFrame(BIG)),
-        "'id' holds whole numbers beyond 2.53",
+        "'id' holds integers beyond 2.53",
     ),
 }
 
@@ -648,7 +648,7 @@ ANSWERED: dict[str, Make] = {
     "and in x": lambda: Explainer(
         lambda X: np.nan_to_num(first(X)), np.where(DATA > 1, np.nan, DATA)
     ).explain([Decimal("sNaN"), 1, 2]),
-    "large whole numbers as levels in pyarrow": lambda: Explainer(
+    "large integers as levels in pyarrow": lambda: Explainer(
         lambda X: [float(v) for v in X["x"].to_pylist()], pa.table(BIG), categories=["id"]
     ).explain({"id": 2**60, "x": 1.0}),
     "a black and white picture of one segment": lambda: Explainer(

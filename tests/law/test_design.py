@@ -227,7 +227,7 @@ def test_a_greedy_batch_is_near_the_best_batch(seed: int) -> None:
 def test_settings_that_cannot_be() -> None:
     with pytest.raises(InputError, match="batch of 20 cannot be chosen from a pool of 10"):
         Greedy(batch=20, pool=10)
-    with pytest.raises(InputError, match="seeds must be a whole number"):
+    with pytest.raises(InputError, match="seeds must be an integer"):
         Greedy(seeds=0)
     with pytest.raises(InputError, match="slopes must be positive"):
         Prior(0.0)

@@ -18,7 +18,7 @@ seeds = st.integers(0, 2**32 - 1)
 
 
 def few_values(seed: int) -> tuple[Array, Array, Array]:
-    """Whole numbers, so that columns repeat, depend on one another and tie, in wild units."""
+    """Integers, so that columns repeat, depend on one another and tie, in wild units."""
     rng = np.random.default_rng(seed)
     n, d = int(rng.integers(1, 30)), int(rng.integers(1, 10))
     z = rng.integers([0, -1, 0][seed % 3], [2, 2, 3][seed % 3], (n, d)).astype(float)

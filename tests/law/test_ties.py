@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import eagle
-from eagle.metrics.form import strongest
 from eagle.metrics.ranking import rank_similarity
+from eagle.metrics.validate import strongest
 from eagle.ties import TIE, best, ranked
 
 SIZES = st.lists(

@@ -232,5 +232,5 @@ def test_what_makes_no_sense_is_refused() -> None:
             replace(Focus(), temperature=-abs(wrong))
     with pytest.raises(eagle.InputError, match="level"):
         ToGo(0.1, level=1.0)
-    with pytest.raises(eagle.InputError, match="whole number"):
+    with pytest.raises(eagle.InputError, match="integer"):
         Focus(seeds=0)

@@ -208,7 +208,7 @@ def test_a_mean_of_zero_has_either_sign() -> None:
     assert found.probability_sign().tolist() == [0.5, 0.5]
     with pytest.raises(InputError, match="level"):
         found.interval(1.5)
-    with pytest.raises(InputError, match="k must be a whole number"):
+    with pytest.raises(InputError, match="k must be an integer"):
         found.probability_top(0)
 
 

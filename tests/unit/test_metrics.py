@@ -79,7 +79,7 @@ def test_places_that_do_not_fit(k: Any) -> None:
         lambda: truth.sign_agreement(scores, [1, 2], k),
         lambda: faith.gaps([0, 1, 2], lambda masks: masks.sum(axis=1), k),
     ):
-        with pytest.raises(InputError, match="k must be a whole number"):
+        with pytest.raises(InputError, match="k must be an integer"):
             act()
 
 
@@ -144,8 +144,8 @@ def kept(masks: Any) -> Any:
         (lambda: sampling.crossover([1, np.nan], [1, 2], 1), "finite"),
         (lambda: faith.insertion([0, 0], kept), "once"),
         (lambda: faith.insertion([1, 2], kept), "once"),
-        (lambda: faith.deletion([0.0, 1.0], kept), "whole numbers"),
-        (lambda: faith.deletion([], kept), "whole numbers"),
+        (lambda: faith.deletion([0.0, 1.0], kept), "integers"),
+        (lambda: faith.deletion([], kept), "integers"),
         (lambda: faith.insertion([0, 1], lambda masks: [1.0]), "3 masks need as many answers"),
         (lambda: faith.insertion([0, 1], lambda masks: masks), r"shape \(m,\)"),
         (lambda: faith.insertion([0, 1], lambda masks: [np.nan] * 3), "finite"),

@@ -302,8 +302,8 @@ def test_labels_alone_are_refused() -> None:
     ("column", "kind", "match"),
     [
         (["a", "b"], Kind.FLOAT, "'c' holds no numbers"),
-        ([1.5, 2.0], Kind.INT64, "'c' must hold whole numbers"),
-        ([1.0, None], Kind.INT64, "'c' must hold whole numbers"),
+        ([1.5, 2.0], Kind.INT64, "'c' must hold integers"),
+        ([1.0, None], Kind.INT64, "'c' must hold integers"),
     ],
 )
 def test_columns_that_do_not_fit(column: list[Any], kind: int, match: str) -> None:

@@ -116,7 +116,7 @@ def test_whole_numbers_stay_whole_and_flags_stay_flags() -> None:
 
 
 def test_whole_numbers_move_alike_from_everywhere() -> None:
-    """Rounding halves up commutes with shifts: so rows of whole numbers share one plan."""
+    """Rounding halves up commutes with shifts: so rows of integers share one plan."""
     data = RNG.integers(-20, 20, (100, 3))
     background = Background.of(data)
     table = Table(background, background.adopt(data), binned=False)
@@ -225,7 +225,7 @@ def test_frozen_columns_are_passed_on_untouched() -> None:
         assert (asked[0][name] == table[name].iloc[7]).all()
     with pytest.raises(eagle.InputError, match=r"'when' .* neither numbers nor levels.* freeze it"):
         eagle.Explainer(model, table[["when"]])
-    with pytest.raises(eagle.InputError, match="'id' holds whole numbers beyond 2\\^53"):
+    with pytest.raises(eagle.InputError, match="'id' holds integers beyond 2\\^53"):
         eagle.Explainer(model, table[["id"]])
     with pytest.raises(eagle.InputError, match="'words'"):
         eagle.Explainer(model, table[["words"]])
@@ -399,7 +399,7 @@ def test_instances_that_do_not_fit(x: Any, message: str) -> None:
     ("options", "message"),
     [
         ({"view": "sideways"}, "a view is 'binned' or 'continuous'"),
-        ({"budget": 0}, "budget must be a whole number of at least 1"),
+        ({"budget": 0}, "budget must be an integer of at least 1"),
         ({"random_state": -1}, "random_state must be"),
         ({"random_state": 1.5}, "random_state must be"),
         ({"freeze": ["z"]}, "freeze names the column 'z'"),
@@ -440,7 +440,7 @@ def test_data_that_does_not_fit() -> None:
 
 
 def test_a_model_fitted_on_an_array_and_asked_with_a_frame() -> None:
-    """It gets an array, without a warning; whole numbers and flags stay what they are."""
+    """It gets an array, without a warning; integers and flags stay what they are."""
     from sklearn.linear_model import LinearRegression
 
     table = pd.DataFrame(

@@ -178,8 +178,8 @@ def test_looking_often_keeps_the_promise() -> None:
     [
         (lambda: Width(0), "a width is a positive number"),
         (lambda: Width(float("nan")), "a width is a positive number"),
-        (lambda: Top(0), "k is a whole number of at least 1"),
-        (lambda: Sign(k=0), "k is a whole number of at least 1"),
+        (lambda: Top(0), "k is an integer of at least 1"),
+        (lambda: Sign(k=0), "k is an integer of at least 1"),
         (lambda: Sign(1.5), "between 0 and 1"),
         (lambda: Budget(), "give one of them"),
         (lambda: Budget(seconds=-1), "a budget of seconds is a positive number"),

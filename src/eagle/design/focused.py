@@ -46,7 +46,7 @@ class Focus:
         sizes = {"seeds": self.seeds, "batch": self.batch, "pool": self.pool}
         for name, value in sizes.items():
             if not isinstance(value, int | np.integer) or value < 1:
-                raise InputError(f"{name} must be a whole number of at least 1, not {value!r}")
+                raise InputError(f"{name} must be an integer of at least 1, not {value!r}")
         if not self.temperature > 0:
             raise InputError(f"a temperature is a positive number, not {self.temperature!r}")
 

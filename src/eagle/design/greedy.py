@@ -109,7 +109,7 @@ class Greedy:
         sizes = {"seeds": self.seeds, "batch": self.batch, "pool": self.pool}
         for name, value in sizes.items():
             if not isinstance(value, int | np.integer) or value < 1:
-                raise InputError(f"{name} must be a whole number of at least 1, not {value!r}")
+                raise InputError(f"{name} must be an integer of at least 1, not {value!r}")
         if self.batch > self.pool:
             raise InputError(f"a batch of {self.batch} cannot be chosen from a pool of {self.pool}")
 

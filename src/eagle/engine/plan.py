@@ -95,7 +95,7 @@ class Planner:
                 once = np.ones(len(points))
                 found[space.law] = self._prepared(space, points, once)
                 MEMORY.put(self._key(space), found[space.law])
-        return [self._own(found[space.law], space) for space in spaces]
+        return [self._deduplicated(found[space.law], space) for space in spaces]
 
     def _plans(self, spaces: Sequence[Space]) -> list[Points]:
         kernel = self.method.kernel_in(spaces[0])
@@ -157,7 +157,7 @@ class Planner:
             shared.flags.writeable = False
         return Prepared(points, rows, fitter)
 
-    def _own(self, shared: Prepared, space: Space) -> Prepared:
+    def _deduplicated(self, shared: Prepared, space: Space) -> Prepared:
         """Each row once, with its own values: asked again, a deterministic model says nothing new.
 
         A row that was planned several times keeps that weight in the line, but it is one

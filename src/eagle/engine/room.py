@@ -77,5 +77,5 @@ def gib(size: int) -> str:
 
 
 def shown(number: int) -> str:
-    """A whole number of any size."""
+    """An integer of any size."""
     return f"{number:,}" if number < 10**15 else "more than 10^15"

@@ -230,7 +230,7 @@ def number_or(value: Any, otherwise: float) -> float:
 
 def whole(value: Any, least: int = 0) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise ValueError(f"{short(value)} stands where a whole number from {least} on should be")
+        raise ValueError(f"{short(value)} stands where an integer from {least} on should be")
     return value
 
 
@@ -306,6 +306,6 @@ def short(value: Any) -> str:
     if isinstance(value, Mapping | list):
         return "a list" if isinstance(value, list) else "an object"
     if isinstance(value, int) and value.bit_length() > 64:
-        return "an endless whole number"
+        return "an endless integer"
     said = repr(value)
     return said if len(said) <= 40 else said[:39] + "…"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from eagle.metrics.form import runs
+from eagle.metrics.validate import runs
 from eagle.types import Array
 
 ABSENT = 0.1

@@ -15,7 +15,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from eagle.metrics.form import count, numbers
+from eagle.metrics.validate import count, numbers
 from eagle.types import Array, InputError
 
 Masks: TypeAlias = NDArray[np.bool_]
@@ -68,7 +68,7 @@ def gaps(order: ArrayLike, ask: Ask, k: int, draws: int = 1) -> Gaps:
 def _order(order: ArrayLike) -> NDArray[np.intp]:
     found = np.asarray(order)
     if found.ndim != 1 or not found.size or found.dtype.kind not in "iu":
-        raise InputError("order must list whole numbers, shape (d,): the features' places")
+        raise InputError("order must list integers, shape (d,): the features' places")
     if not np.array_equal(np.sort(found), np.arange(len(found))):
         raise InputError(f"order must list each of 0 to {len(found) - 1} once")
     return found.astype(np.intp)

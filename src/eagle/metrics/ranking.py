@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from eagle.metrics.entropy import sign_entropy
-from eagle.metrics.form import pairs, runs
+from eagle.metrics.validate import pairs, runs
 from eagle.ties import ranked
 from eagle.types import Array, InputError
 

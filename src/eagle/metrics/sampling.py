@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from eagle.metrics.form import numbers, weights
+from eagle.metrics.validate import numbers, weights
 from eagle.surrogate.information import Information, Prior, augment
 from eagle.types import Array, InputError
 
@@ -175,7 +175,7 @@ def _budgets(budgets: ArrayLike, most: int) -> NDArray[np.intp]:
     """Increasing integers, from 1 to the number of rows."""
     found = np.asarray(budgets)
     if found.ndim != 1 or not found.size or found.dtype.kind not in "iu":
-        raise InputError("budgets must list whole numbers, shape (budgets,)")
+        raise InputError("budgets must list integers, shape (budgets,)")
     found = found.astype(np.intp)
     if found[0] < 1 or found[-1] > most or (np.diff(found) <= 0).any():
         raise InputError(f"budgets must grow, from 1 at least to the plan's {most} rows at most")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from eagle.metrics.form import (
+from eagle.metrics.validate import (
     bounds,
     count,
     flags,

@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from eagle.metrics.form import bounds, numbers, runs, same, strongest, weights
 from eagle.metrics.stability import overlap
+from eagle.metrics.validate import bounds, numbers, runs, same, strongest, weights
 from eagle.surrogate.fit import weighted_r2
 from eagle.types import Array, InputError
 

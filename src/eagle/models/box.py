@@ -16,6 +16,7 @@ from eagle.types import (
     InputError,
     Model,
     ModelError,
+    Need,
     ReplyError,
     message_of,
     told,
@@ -72,6 +73,38 @@ class Box:
                 f"{', '.join(map(str, self.outputs or ()))}"
             )
         return checked
+
+    def refuse(self, name: str, needs: frozenset[Need]) -> None:
+        """A method that needs probabilities is refused where there are none, or none are known."""
+        if not needs & {Need.PROBABILITIES, Need.BINARY}:
+            return
+        wanted = Need.BINARY if Need.BINARY in needs else Need.PROBABILITIES
+        if self.task == "regression" or self.margin:
+            raise InputError(f"{name} needs {wanted.value}, which {self.calls_it} does not give")
+        if self.task is None:
+            raise InputError(
+                f"{name} needs {wanted.value}: if that is what {self.calls_it} gives, say "
+                "task='classification'"
+            )
+        if wanted is Need.BINARY and (self.outputs is None or len(self.outputs) != 2):
+            has = "does not say how many it has"
+            count = has if self.outputs is None else f"has {len(self.outputs)}"
+            raise InputError(
+                f"{name} needs {wanted.value}, but {self.calls_it} {count}: give a function of one "
+                "class against the rest, with outputs=('rest', 'class')"
+            )
+
+    def describe(self, seen: str | None, named: tuple[Any, ...] | None) -> list[str]:
+        """What is understood of the model, in words, by what an answer has shown if any did."""
+        task, outputs = self.task or seen, self.outputs or named
+        lines = [f"Model: {self.calls_it}", f"Task: {task or 'not known before the first answer'}"]
+        if self.margin:
+            lines.append("Answers: decision values, since the model gives no probabilities")
+        if outputs is None:
+            return [*lines, "Output: its shape is known after the first answer"]
+        listed = ", ".join(map(str, outputs[:10])) + (" …" if len(outputs) > 10 else "")
+        kind = "classes" if task == "classification" else "outputs"
+        return [*lines, f"Output: (n, {len(outputs)}), {kind} {listed}"]
 
     def understood(self, answers: Array) -> tuple[Task, tuple[Any, ...]]:
         """Task and output names, as the answers about one instance show them.

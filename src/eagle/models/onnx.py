@@ -222,6 +222,6 @@ def _column(rows: Frame, j: int, kind: str) -> NDArray[Any]:
     dtype = np.dtype(DTYPES[kind])
     if dtype.kind != "f" and not whole(values):
         raise InputError(
-            f"column {name!r} must hold whole numbers without holes: the ONNX model takes {kind}"
+            f"column {name!r} must hold integers without holes: the ONNX model takes {kind}"
         )
     return values.astype(dtype)

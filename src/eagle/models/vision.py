@@ -133,7 +133,7 @@ class OnnxRun:
         options = onnxruntime.SessionOptions()
         if threads is not None:
             options.intra_op_num_threads = threads
-        # Weights kept as whole numbers are unpacked once, not at every call.
+        # Weights kept as integers are unpacked once, not at every call.
         options.add_session_config_entry("session.disable_quant_qdq", "1")
         try:
             self._session = onnxruntime.InferenceSession(

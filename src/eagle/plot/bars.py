@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from eagle.explainer import whole_number
 from eagle.explanation import LEVEL, Explanation
 from eagle.plot.page import WIDTH, lined, meaning, one, page, pale, sides, tall, unsure, whiskers
+from eagle.types import integer
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,7 +22,7 @@ def attribution(
     and the others are counted. Warnings of the explanation are written below.
     """
     e = one(explanation, "attribution")
-    order = e.order()[: whole_number(most, "most", 1)]
+    order = e.order()[: integer(most, "most", 1)]
     scores, interval = e.scores[order], e.shown(level)[order]
     unclear = unsure(interval)
     labels, more = lined(e.conditions[j] for j in order), len(e.names) - len(order)

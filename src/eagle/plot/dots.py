@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from eagle.explainer import whole_number
 from eagle.explanation import LEVEL, Explanation, short
 from eagle.plot.page import (
     LITERAL,
@@ -21,7 +20,7 @@ from eagle.plot.page import (
     unsure,
     whiskers,
 )
-from eagle.types import Array, InputError
+from eagle.types import Array, InputError, integer
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -45,7 +44,7 @@ def comparison(
     """
     every = _checked(explanations)
     names = _strongest(every.values())
-    shown = names[: whole_number(most, "most", 1)]
+    shown = names[: integer(most, "most", 1)]
     intervals = [e.shown(level) for e in every.values()]
     labels, more = lined(shown), len(names) - len(shown)
     p = page(ax, WIDTH, tall(labels, max(0.27, 0.07 + 0.11 * len(every)), more), "comparison")

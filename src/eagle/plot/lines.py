@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
 
-from eagle.explainer import whole_number
 from eagle.explanation import LEVEL, Explanation
 from eagle.plot.page import LITERAL, WIDTH, Page, lined, meaning, one, page, per_cent
-from eagle.types import Array
+from eagle.types import Array, integer
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,8 +34,8 @@ def convergence(
     explanation are drawn.
     """
     e = one(explanation, "convergence")
-    order = e.order()[: whole_number(most, "most", 1)]
-    counts = _counts(len(e.evidence.features), len(e.names), whole_number(steps, "steps", 2))
+    order = e.order()[: integer(most, "most", 1)]
+    counts = _counts(len(e.evidence.features), len(e.names), integer(steps, "steps", 2))
     grown = _grown(e, counts, level)[:, order]
     p = page(ax, WIDTH, 3.0, "convergence")
     p.ax.axhline(0, color=p.ink, linewidth=0.8, zorder=1.5)

@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eagle.comparison import Compared, Comparison
-from eagle.explainer import whole_number
 from eagle.explanation import LEVEL, short
 from eagle.plot.page import LITERAL, SOFT, lined, pale, per_cent, sides, unsure
-from eagle.types import InputError, MissingExtraError
+from eagle.types import InputError, MissingExtraError, integer
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,7 +32,7 @@ def methods(comparison: Comparison, *, level: float = LEVEL, most: int = 10) -> 
         raise MissingExtraError("methods", "matplotlib", "plot") from None
     if not isinstance(comparison, Comparison):
         raise InputError(f"methods draws a Comparison, not {short(repr(comparison), 80)}")
-    order = comparison.order()[: whole_number(most, "most", 1)]
+    order = comparison.order()[: integer(most, "most", 1)]
     count = len(comparison.methods)
     wide, high = min(count, ACROSS), -(-count // ACROSS)
     tall = 0.27 * len(order) + 1.1

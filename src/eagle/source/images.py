@@ -34,7 +34,7 @@ CHANNELS: Final = (1, 2, 3, 4)
 """Grey, grey and alpha, colour, colour and alpha."""
 
 DEEPEST: Final = 2**16 - 1
-"""The brightest grey that cameras write; whole numbers above it are colours packed into one."""
+"""The brightest grey that cameras write; integers above it are colours packed into one."""
 
 
 @final
@@ -351,7 +351,7 @@ def _checked(picture: Pixels) -> Pixels:
         )
     if picture.ndim == 2 and picture.dtype.kind in "iu" and picture.max() > DEEPEST:
         raise InputError(
-            f"whole numbers up to {picture.max()} in a picture without channels are no shades of "
+            f"integers up to {picture.max()} in a picture without channels are no shades of "
             "grey: unpack colours into channels, or divide the numbers first"
         )
     if picture.dtype.kind == "f" and not np.isfinite(picture).all():

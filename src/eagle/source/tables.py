@@ -216,7 +216,7 @@ def _described(column: Column) -> str:
     if column.levels is not None:
         what = f"category of {len(column.levels)} levels"
     else:
-        what = "whole number" if column.integer else "number"
+        what = "integer" if column.integer else "number"
     missing = column.shares[-1] if len(column.shares) else 0.0
     return what + (f", {missing:.1%} missing" if missing else "")
 

@@ -30,7 +30,7 @@ class Boundary:
 
     def __post_init__(self) -> None:
         if not isinstance(self.generated, int | np.integer) or self.generated < 1:
-            raise InputError(f"generated must be a whole number from 1, not {self.generated!r}")
+            raise InputError(f"generated must be an integer from 1, not {self.generated!r}")
 
     def room(self, n: int, d: int) -> int:
         return 0

@@ -214,7 +214,7 @@ def check_level(level: float) -> None:
 
 def check_top(k: int) -> None:
     if not isinstance(k, int | np.integer) or k < 1:
-        raise InputError(f"k must be a whole number of at least 1, not {told(k)}")
+        raise InputError(f"k must be an integer of at least 1, not {told(k)}")
 
 
 def share_in_top(draws: Array, k: int) -> Array:

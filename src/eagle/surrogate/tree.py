@@ -23,7 +23,7 @@ HIGH: Final = 60
 
 ANSWERS: Final = 2.0**20
 WEIGHTS: Final = 2.0**19
-"""Answers and weights are whole numbers of such parts, so that sums of up to 16,384 products are
+"""Answers and weights are integers of such parts, so that sums of up to 16,384 products are
 exact. Splits that say the same, as any two columns do where two rows are left, are then equal to
 the last digit on every machine, and scikit-learn's own order of columns decides."""
 
@@ -50,7 +50,7 @@ class Tree:
     def __post_init__(self) -> None:
         depths = self.depths if isinstance(self.depths, tuple) else ()
         if not depths or not all(type(k) is int and 0 < k < 2**31 for k in depths):
-            raise InputError(f"depths are whole numbers from 1 in a tuple, not {self.depths!r}")
+            raise InputError(f"depths are integers from 1 in a tuple, not {self.depths!r}")
         if type(self.seed) is not int or not 0 <= self.seed < 2**32:
             raise InputError(f"the seed of a tree is below 2^32 and not negative: {self.seed!r}")
         if self.selection is not None and not isinstance(self.selection, Selection):

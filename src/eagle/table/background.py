@@ -340,7 +340,7 @@ def _number(
         )
     if integer and size > LARGEST_WHOLE:
         raise InputError(
-            f"column {name!r} holds whole numbers beyond 2^53, as identifiers often are: "
+            f"column {name!r} holds integers beyond 2^53, as identifiers often are: "
             "freeze it, or name it among the categories"
         )
     if low > high:
@@ -511,7 +511,7 @@ class Background:
         for column in found.columns:
             if column.integer and 0 < column.scale < 0.5:
                 raise InputError(
-                    f"column {column.name!r} holds whole numbers, which a scale of "
+                    f"column {column.name!r} holds integers, which a scale of "
                     f"{column.scale:g} never moves: give it as a float, or a larger scale"
                 )
         columns = tuple(replace(c, mean=float("nan")) for c in found.columns)

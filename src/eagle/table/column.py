@@ -15,7 +15,7 @@ from eagle.types import Array, InputError, told
 Objects: TypeAlias = NDArray[np.object_]
 
 LARGEST_WHOLE = 2.0**53
-"""Beyond it floats no longer tell whole numbers apart."""
+"""Beyond it floats no longer tell integers apart."""
 
 
 @final
@@ -81,13 +81,13 @@ def is_whole(value: Any) -> bool:
 
 
 def all_whole(objects: Objects) -> bool:
-    """Whether the objects that are there are whole numbers by type."""
+    """Whether the objects that are there are integers by type."""
     present = [v for v in objects if not is_missing(v)]
     return bool(present) and all(is_whole(v) for v in present)
 
 
 def whole(values: Array) -> bool:
-    """Whether all values are whole numbers, none missing."""
+    """Whether all values are integers, none missing."""
     return bool(np.all(np.isfinite(values)) and np.all(values == np.rint(values)))
 
 
@@ -156,13 +156,13 @@ def numbers(objects: Objects, name: Hashable) -> Array:
 
 
 def exact(value: Any, name: Hashable) -> int | float:
-    """A number for a column of whole numbers; a float beyond 2^53 has lost its last digits."""
+    """A number for a column of integers; a float beyond 2^53 has lost its last digits."""
     (number,) = numbers(array_of([value]), name).tolist()
     if isinstance(plain(value), int):
         return int(value)
     if abs(number) > LARGEST_WHOLE:
         raise InputError(
-            f"column {name!r} holds whole numbers, but {told(value)} came, a float too large to be "
+            f"column {name!r} holds integers, but {told(value)} came, a float too large to be "
             "exact: give x as a table of one row"
         )
     return float(number)
@@ -191,7 +191,7 @@ def read_objects(objects: Objects, name: Hashable) -> Values | None:
 
 
 def written(values: Values, as_whole: bool, marker: Any) -> Objects:
-    """Values as objects, whole numbers as such, with the column's own marker for "nothing"."""
+    """Values as objects, integers as such, with the column's own marker for "nothing"."""
     if isinstance(values, Codes):
         return values.objects(marker)
     return array_of(

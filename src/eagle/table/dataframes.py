@@ -41,7 +41,7 @@ OBJECT = np.dtype(object)
 class PandasFrame(Frame):
     """A pandas DataFrame, of version 2 or 3.
 
-    `holes` are how columns of objects say "nothing", `whole` those that hold whole numbers.
+    `holes` are how columns of objects say "nothing", `whole` those that hold integers.
     """
 
     def __init__(
@@ -270,7 +270,7 @@ class NarwhalsFrame(Frame):
         if dtype.is_numeric():
             try:
                 column = self._table[name].cast(nw.Float64())
-            except Exception:  # pyarrow refuses whole numbers that a float cannot tell apart
+            except Exception:  # pyarrow refuses integers that a float cannot tell apart
                 return numbers(self.objects(j), name)
             return np.array(column.fill_null(float("nan")).to_numpy(), dtype=np.float64)
         if dtype == nw.Boolean:

@@ -77,7 +77,7 @@ class Frame(ABC):
         """None if column j can hold the value; else what it would have to become for it."""
 
     def is_integer(self, j: int) -> bool:
-        """Whether column j holds whole numbers."""
+        """Whether column j holds integers."""
         return False
 
     def stored(self, j: int) -> np.dtype[Any] | None:
@@ -109,7 +109,7 @@ class Frame(ABC):
         return self.write(index, given)
 
     def limits(self, j: int) -> tuple[float, float]:
-        """The least and the largest whole number that column j can hold."""
+        """The least and the largest integer that column j can hold."""
         dtype = self.stored(j)
         if dtype is None or dtype.kind not in "iu":
             return -np.inf, np.inf
@@ -133,6 +133,6 @@ class Frame(ABC):
 
 
 def holds(dtype: np.dtype[Any], value: Any) -> bool:
-    """Whether a dtype of whole numbers can hold a number."""
+    """Whether a dtype of integers can hold a number."""
     bounds = np.iinfo(dtype)
     return bool(float(value).is_integer() and bounds.min <= int(value) <= bounds.max)

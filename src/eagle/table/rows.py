@@ -241,7 +241,7 @@ def draw_steps(count: int, n: int, d: int, rng: np.random.Generator) -> Points:
 def distinct_rows(values: Array) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Where each row, shape (n, d), comes first, in this order, and how often it comes."""
     values = np.where(np.isnan(values), np.inf, values) + 0.0  # one NaN, one zero
-    # Equal rows have equal sums, whatever the machine: these are whole numbers.
+    # Equal rows have equal sums, whatever the machine: these are integers.
     odd = 2 * np.arange(values.shape[1], dtype=np.uint64) + np.uint64(0x9E3779B97F4A7C15)
     sums = (values.view(np.uint64) * odd).sum(axis=1)
     ordered = np.sort(sums)

@@ -63,7 +63,7 @@ def weights(values: ArrayLike, rows: int) -> Array:
 def count(value: Any, name: str) -> int:
     """An integer of at least 1."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        raise InputError(f"{name} must be a whole number of at least 1, not {value!r}")
+        raise InputError(f"{name} must be an integer of at least 1, not {value!r}")
     return int(value)
 
 
