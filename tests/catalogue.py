@@ -94,7 +94,7 @@ CERTAIN = {methods.DLIME.name, methods.DLIME_NEAREST.name, CALIBRATED}
 class Case:
     """A table with how to look at it, and a model that can be asked about it.
 
-    Or, for pictures and texts, how they are taken apart, and `things` to explain.
+    Or, for images and texts, how they are taken apart, and `things` to explain.
     """
 
     data: Any
@@ -221,7 +221,7 @@ TEXTS = [
 
 
 def brightness(X: Any) -> Any:
-    """Two probabilities of a batch of pictures."""
+    """Two probabilities of a batch of images."""
     p = 1 / (1 + np.exp(-4 * (X[:, :4].mean(axis=(1, 2, 3)) - X[:, 4:, :, 0].mean(axis=(1, 2)))))
     return np.column_stack([1 - p, p])
 
@@ -233,8 +233,8 @@ def mood(texts: Any) -> Any:
     return np.column_stack([1 - p, p])
 
 
-CASES["picture"] = Case(Images(LABELS, fill=0), brightness, {**TWO}, PICTURES)
-CASES["picture, shifted"] = Case(Images(LABELS, shift=0.1), brightness, {**TWO}, PICTURES)
+CASES["image"] = Case(Images(LABELS, fill=0), brightness, {**TWO}, PICTURES)
+CASES["image, shifted"] = Case(Images(LABELS, shift=0.1), brightness, {**TWO}, PICTURES)
 WORDS = Parts(str.split, " ".join, fixed=[0])
 CASES["parts"] = Case(WORDS, mood, {**TWO}, [" ".join(t.split()) for t in TEXTS])
 CASES["text"] = Case(Texts(), mood, {**TWO}, TEXTS)

@@ -1,4 +1,4 @@
-"""Hostile cases by number: tables, pictures and texts, models, options and rows to be explained.
+"""Hostile cases by number: tables, images and texts, models, options and rows to be explained.
 
 `case(number)` is the same on every machine: all chance is Python's own, from the number. What is
 in it may be meaningful or not, and mostly is at least a little wrong.
@@ -702,7 +702,7 @@ def options(r: Chance, data: Any) -> dict[str, Any]:
     return found
 
 
-# -- pictures and texts ------------------------------------------------------------------------
+# -- images and texts ------------------------------------------------------------------------
 
 
 def picture(r: Chance, _: Any = None) -> Any:

@@ -241,9 +241,9 @@ def format_of(arguments: Namespace, many: bool = False) -> str:
     if form == "parquet":
         package("pyarrow", "writing parquet")
     if form == "png":
-        package("matplotlib", "drawing a picture").use("Agg")
+        package("matplotlib", "drawing a plot").use("Agg")
         if many and out is not None and out.exists() and not out.is_dir():
-            raise InputError(f"many pictures need a folder, which {out} is not")
+            raise InputError(f"many images need a folder, which {out} is not")
     return form
 
 
@@ -314,7 +314,7 @@ def tidy(found: dict[int, Explanation]) -> Any:
 
 
 def drawn(e: Explanation) -> Any:
-    """The picture that suits what is explained."""
+    """The image that suits what is explained."""
     from eagle import plot
     from eagle.subject import Passage, Picture
 
@@ -324,7 +324,7 @@ def drawn(e: Explanation) -> Any:
 
 
 def draw(found: dict[int, Explanation], out: Path, many: bool) -> None:
-    """One picture, or a folder of them, one a row."""
+    """One image, or a folder of them, one a row."""
     from matplotlib import pyplot as plt
 
     if many:
@@ -530,7 +530,7 @@ def show_demo(made: Callable[[], tuple[str, Explanation]], arguments: Namespace)
     print(f"{says}\n")
     give({0: explanation}, "table", False, Namespace(out=None, quiet=True))
     give({0: explanation}, form, False, Namespace(out=arguments.out, quiet=True))
-    print(f"\nThe same as a picture: {arguments.out.absolute()}")
+    print(f"\nThe same as an image: {arguments.out.absolute()}")
     return 0
 
 
@@ -678,7 +678,7 @@ def demo_option(p: ArgumentParser) -> None:
         type=Path,
         metavar="PNG",
         default=Path("eagle-demo.png"),
-        help="the picture (default: eagle-demo.png)",
+        help="the image (default: eagle-demo.png)",
     )
 
 
@@ -730,7 +730,7 @@ def result_options(p: ArgumentParser) -> None:
     add("--target", metavar="CLASS", help="class or output to explain (default: the predicted)")
     add("--against", metavar="CLASS", help="explain the target against this class")
     add("--format", choices=FORMATS, help="default: as --out ends, else table")
-    add("--out", type=Path, metavar="PATH", help="file to write; for many pictures a folder")
+    add("--out", type=Path, metavar="PATH", help="file to write; for many images a folder")
     add("--quiet", action="store_true", help="no progress and no notes")
 
 

@@ -26,7 +26,7 @@ from eagle.types import Array, Group, InputError, Instances, Need, Wanted, integ
 from eagle.until import Rule
 
 CALL_BYTES: Final = 256 << 20
-"""No call has more bytes of pictures than this."""
+"""No call has more bytes of images than this."""
 
 PLAN_BYTES: Final = 4 << 30
 """No plan, which is drawn as a whole, has more."""
@@ -34,11 +34,11 @@ PLAN_BYTES: Final = 4 << 30
 
 @final
 class Explainer:
-    """Explains single predictions of any model on tables, pictures or texts.
+    """Explains single predictions of any model on tables, images or texts.
 
     `model` is a fitted estimator or any function of a table; None if it lives elsewhere, and
     only `plan` is wanted. `data` is a table like those the model was fitted on, a `Background`
-    made from one, or None if `scales` say how far each number may move. For pictures and texts it
+    made from one, or None if `scales` say how far each number may move. For images and texts it
     is `Images(...)` or `Texts(...)`, which say how they are taken apart; what follows, up to
     `task`, is for tables.
 

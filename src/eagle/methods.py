@@ -61,7 +61,7 @@ of `Robust`; with `BayesLinear()` in its place they are the posterior's.
 """
 
 EAGLE_HADAMARD: Final = Method("EAGLE (Hadamard)", Hadamard(), Exponential(), Robust(), COSINE)
-"""Orthogonal rows and their mirror images, for masks and bins: on pictures nearly as near to the
+"""Orthogonal rows and their mirror images, for masks and bins: on images nearly as near to the
 limit as balanced rows, elsewhere farther (`python -m evaluation bench tried`)."""
 
 LIME: Final = Method("LIME", Independent(), Exponential(), Ridge(), COSINE)
@@ -76,15 +76,15 @@ GLIME: Final = Method("GLIME", Tilted(), Exponential(), Ridge(), COSINE)
 """GLIME-Binomial: LIME's kernel in the drawing, so that each row counts fully; ridge of 1.
 
 On masks it absorbs LIME's cosine kernel, so that its line means what LIME's does: a little over
-half of the parts are kept. Its authors' code for pictures has another law, far nearer to the whole
-picture: see `GLIME_PUBLISHED`. Their code for tables cannot be imported; here the law is exact,
+half of the parts are kept. Its authors' code for images has another law, far nearer to the whole
+image: see `GLIME_PUBLISHED`. Their code for tables cannot be imported; here the law is exact,
 also where matches have unequal probabilities.
 """
 
 GLIME_PUBLISHED: Final = Method(
     "GLIME (published)", Tilted(Removal(0.25)), Unit(), Ridge(), budget=1024
 )
-"""GLIME as its authors' code draws pictures, for masks only: σ = ¼, 1,024 rows, a ridge of 1.
+"""GLIME as its authors' code draws images, for masks only: σ = ¼, 1,024 rows, a ridge of 1.
 
 Its kernel is that of the number of parts removed, e^(−removed/σ²), on fair coins, and all parts
 are never kept. At σ = ¼ nearly every mask leaves out one part: of 12 parts 92% are kept, of 50

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 MOST = 512
-"""A picture is kept with at most this many pixels a side, thinned out evenly."""
+"""An image is kept with at most this many pixels a side, thinned out evenly."""
 
 
 @final
@@ -23,7 +23,7 @@ class Picture:
 
     @classmethod
     def of(cls, picture: NDArray[Any], labels: NDArray[np.intp], note: str = "") -> Picture:
-        """A picture of any range, grey or colour, with its channels last, as it can be shown."""
+        """An image of any range, grey or colour, with its channels last, as it can be shown."""
         step = -(-max(labels.shape) // MOST)
         small = picture[::step, ::step].astype(np.float64)
         small = small[..., None] if small.ndim == 2 else small

@@ -117,8 +117,8 @@ class Need(Enum):
     ROWS = "the rows of the background data, not a summary of them"
     TABLE = "a table"
     MATCHES = "features that match or do not: the binned view of a table, or masks"
-    MASKS = "parts of a picture or a text that are kept or not"
-    OFFSETS = "numbers that move: the continuous view of a table, or pictures with a shift"
+    MASKS = "parts of an image or a text that are kept or not"
+    OFFSETS = "numbers that move: the continuous view of a table, or images with a shift"
     PROBABILITIES = "class probabilities"
     BINARY = "the probabilities of exactly two classes"
     VALUES = "the values of the rows asked in place of their features: every space has them"
@@ -141,7 +141,7 @@ class Space(Protocol):
 
     @property
     def masks(self) -> bool:
-        """Whether a point says which parts of a picture or a text are kept."""
+        """Whether a point says which parts of an image or a text are kept."""
 
     @property
     def steps(self) -> int:
@@ -166,7 +166,7 @@ class Space(Protocol):
 
     def values(self, points: Points) -> Array:
         """The points as they are asked, shape (n, d): numbers as they are, levels as codes, NaN
-        where missing; of a picture or a text, its features."""
+        where missing; of an image or a text, its features."""
 
     def distinct(self, points: Points) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """The points that ask what no earlier one has asked, and how often each is asked."""
@@ -190,7 +190,7 @@ class Instances(Protocol):
         """How far instance i stands from the background, in each feature's units."""
 
     def subject(self, i: int) -> Any:
-        """The picture or text that instance i is, to be shown; None for a row of a table."""
+        """The image or text that instance i is, to be shown; None for a row of a table."""
 
     def space(self, i: int) -> Space:
         """The space around instance i."""

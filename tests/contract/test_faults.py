@@ -563,7 +563,7 @@ REFUSED: dict[str, tuple[Make, str]] = {
         lambda: Explainer(first, DATA, task=DATA),  # type: ignore[arg-type]
         "task is",
     ),
-    "categories for pictures": (
+    "categories for images": (
         lambda: Explainer(first, Images(), categories=np.array([0, 1])),
         "are for tables",
     ),
@@ -576,7 +576,7 @@ REFUSED: dict[str, tuple[Make, str]] = {
         lambda: Images(channels=DATA),  # type: ignore[arg-type]
         "channels are",
     ),
-    "sizes of pictures": (
+    "sizes of images": (
         lambda: Images(sizes="x"),  # type: ignore[arg-type]
         "a law of masks",
     ),
@@ -588,7 +588,7 @@ REFUSED: dict[str, tuple[Make, str]] = {
     "a bag of several": (lambda: Texts(bag=DATA), "true or false"),  # type: ignore[arg-type]
     "a cut that raises": (
         lambda: Explainer(brightness, Images(lambda p: 1 / 0)).explain(PICTURE),  # type: ignore[arg-type, return-value]
-        "cuts pictures raised ZeroDivisionError",
+        "cuts images raised ZeroDivisionError",
     ),
     "a split that raises": (
         lambda: Explainer(length, Texts(split=lambda t: 1 / 0)).explain("a b"),
@@ -651,16 +651,16 @@ ANSWERED: dict[str, Make] = {
     "large integers as levels in pyarrow": lambda: Explainer(
         lambda X: [float(v) for v in X["x"].to_pylist()], pa.table(BIG), categories=["id"]
     ).explain({"id": 2**60, "x": 1.0}),
-    "a black and white picture of one segment": lambda: Explainer(
+    "a black and white image of one segment": lambda: Explainer(
         brightness, Images(np.zeros((6, 8), dtype=int), fill=False)
     ).explain(PICTURE > 0.5),
-    "a black picture": lambda: Explainer(brightness, Images(np.zeros((6, 8), dtype=int))).explain(
+    "a black image": lambda: Explainer(brightness, Images(np.zeros((6, 8), dtype=int))).explain(
         np.zeros((6, 8), dtype=bool)
     ),
-    "a picture of one huge shade": lambda: Explainer(brightness, Images(LABELS, fill=0)).explain(
+    "an image of one huge shade": lambda: Explainer(brightness, Images(LABELS, fill=0)).explain(
         np.full((6, 8), 3.4e38)
     ),
-    "a picture of the widest range": lambda: Explainer(
+    "an image of the widest range": lambda: Explainer(
         lambda X: brightness(X > 0), Images(LABELS, fill=0)
     ).explain(np.where(PICTURE > 0.5, 1.7e308, -1.7e308)),
     "half a character in a text": lambda: Explainer(length, Texts()).explain("one \ud800two three"),

@@ -77,7 +77,7 @@ def explainer(name: str) -> eagle.Explainer:
 
 @cache
 def explanation(name: str) -> eagle.Explanation:
-    if name == "picture":
+    if name == "image":
         ex = eagle.Explainer(brightness, eagle.Images(LABELS, fill=0), budget=30, **TWO)
         return ex.explain(PICTURES[0])
     if name == "words":
@@ -96,7 +96,7 @@ def row_of(name: str) -> Any:
 
 
 def explanations(folder: Path) -> dict[str, Path]:
-    found = {name: folder / f"{name}.json" for name in [*METHODS, "picture", "words", "shap"]}
+    found = {name: folder / f"{name}.json" for name in [*METHODS, "image", "words", "shap"]}
     for name, path in found.items():
         explanation(name).save(path)
     return found
@@ -363,7 +363,7 @@ def test_files_that_are_too_much(
         changed(data, more=deep(900)): "too many parts within parts",
         text.replace('"sha256"', '"sha265"', 1): "it has no 'sha256'",
         text[: len(text) // 2]: "not JSON",
-        changed(data, schema=True): "schema|whole",
+        changed(data, schema=True): "schema|integer",
         changed(data, schema=99): "schema 99",
         changed(data, schema=1 if kind != "background" else 0): "schema",
         changed(data, kind="eagle something"): "saved by",

@@ -311,7 +311,7 @@ class Masks:
 
 D = 6
 COUNTS = {
-    "picture": stats.binom.pmf(np.arange(D + 1), D, 0.5),
+    "image": stats.binom.pmf(np.arange(D + 1), D, 0.5),
     "text": np.array([1.0] * D + [0.0]) / D,  # from 1 to all words are deleted
 }
 
@@ -345,7 +345,7 @@ def test_on_masks_it_converges_to_lime() -> None:
     pull = np.array([1.0, -2.0, 0.5, 0.0, 3.0, -1.0])
     found = []
     for method in (methods.LIME, methods.GLIME_LIME):
-        at = Masks(COUNTS["picture"])
+        at = Masks(COUNTS["image"])
         kernel = method.kernel_in(at)
         assert kernel == methods.COSINE
         many = []
@@ -379,7 +379,7 @@ def test_published_masks_follow_the_enumerated_law(counts: Array, sigma: float) 
     every, n = np.array(list(product([0.0, 1.0], repeat=D))), 30_000
     law = removed(every, sigma)
     points = plan(Masks(counts), Tilted(Removal(sigma)), Unit(), n)
-    assert not points[0].any()  # the whole picture, and never again
+    assert not points[0].any()  # the whole image, and never again
     assert points[1:].any(axis=1).all()
     place = (1 - points[1:].astype(int)) @ (2 ** np.arange(D)[::-1])
     observed, expected = np.bincount(place, minlength=2**D), (n - 1) * law
@@ -405,7 +405,7 @@ def test_published_it_leaves_one_part_out_and_absorbed_half_of_them(d: int) -> N
 
 
 def test_published_through_the_front_door() -> None:
-    """By a sampler and a ridge of its own: as many draws, the first of them the whole picture."""
+    """By a sampler and a ridge of its own: as many draws, the first of them the whole image."""
     labels = np.repeat(np.arange(12).reshape(3, 4), 2, axis=1)
     pull = np.linspace(-1, 2, 12)
 

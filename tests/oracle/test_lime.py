@@ -193,7 +193,7 @@ def as_scores(pairs: Any, d: int) -> Array:
     return out
 
 
-# -- masks of pictures and texts ----------------------------------------------------------------
+# -- masks of images and texts ----------------------------------------------------------------
 
 
 def picture_masks(seed: int, n: int, d: int) -> Array:

@@ -137,7 +137,7 @@ def test_rows_of_one_plan_have_their_own_values() -> None:
 
 
 def test_of_pictures_the_mask_is_the_value() -> None:
-    case = CASES["picture"]
+    case = CASES["image"]
     e = eagle.Explainer(case.model, case.data, method=ALL, budget=100, **case.options).explain(
         PICTURES[0]
     )
@@ -152,7 +152,7 @@ def test_of_pictures_the_mask_is_the_value() -> None:
     assert (moved.evidence.features[0] == 0).all()
 
 
-@pytest.mark.parametrize("name", ["mixed, binned", "mixed, continuous", "picture", "text"])
+@pytest.mark.parametrize("name", ["mixed, binned", "mixed, continuous", "image", "text"])
 def test_it_is_fitted_again_from_its_evidence(name: str) -> None:
     case = CASES[name]
     e = eagle.Explainer(case.model, case.data, method=methods.TILIA, budget=80, **case.options)

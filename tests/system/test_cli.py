@@ -338,7 +338,7 @@ def test_png(forest: tuple[str, ...], files: Path, tmp_path: Path, capsys: Captu
     one = tmp_path / "one.png"
     assert cli.main([*forest, "--row", "7", "--out", str(one)]) == 0
     assert one.read_bytes().startswith(magic)
-    rows, folder = tmp_path / "rows.csv", tmp_path / "pictures"
+    rows, folder = tmp_path / "rows.csv", tmp_path / "images"
     people().iloc[[4, 9]].to_csv(rows, index=False)
     command = [*forest, "--rows", str(rows), "--format", "png", "--out"]
     assert cli.main([*command, str(folder)]) == 0

@@ -1,4 +1,4 @@
-"""Several methods on one prediction: the table, its words, its picture and its command."""
+"""Several methods on one prediction: the table, its words, its image and its command."""
 
 from __future__ import annotations
 
@@ -230,7 +230,7 @@ def test_another_package_beside_ours() -> None:
     assert "Kernel SHAP" in str(c)
 
 
-# -- pictures and texts -------------------------------------------------------------------------
+# -- images and texts -------------------------------------------------------------------------
 
 
 def test_pictures() -> None:
@@ -363,7 +363,7 @@ def test_hostile_names_stay_text() -> None:
     axes[0].figure.canvas.draw()
 
 
-# -- pictures of it -----------------------------------------------------------------------------
+# -- images of it -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -38,11 +38,11 @@ def seen(data: Images, x: Any, budget: int = 60, **options: Any) -> tuple[Explan
     return e, np.concatenate(model.asked)
 
 
-# -- pictures: what is asked --------------------------------------------------------------------
+# -- images: what is asked --------------------------------------------------------------------
 
 
 def wanted(x: Any, labels: Any, beneath: Any, kept: Array) -> Any:
-    """A picture part by part, the slow way."""
+    """An image part by part, the slow way."""
     out = x.copy()
     for k, on in enumerate(kept):
         if not on:
@@ -52,14 +52,14 @@ def wanted(x: Any, labels: Any, beneath: Any, kept: Array) -> Any:
 
 @pytest.mark.parametrize("colour", [True, False])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.uint8, np.int64, bool])
-@pytest.mark.parametrize("fill", ["mean", "zero", "colour", "picture"])
+@pytest.mark.parametrize("fill", ["mean", "zero", "colour", "image"])
 def test_only_what_is_off_differs(colour: bool, dtype: Any, fill: str) -> None:
     x = picture(colour, dtype)
     given: Any = {
         "mean": "mean",
         "zero": 0,
         "colour": np.array([1, 0, 1]).astype(dtype) if colour else 1,
-        "picture": x[::-1].copy(),
+        "image": x[::-1].copy(),
     }[fill]
     beneath = np.zeros_like(x)
     for k in range(4):
@@ -174,7 +174,7 @@ def test_one_segment(method: Any) -> None:
     assert e.scores.shape == (1,)
 
 
-# -- pictures: what is refused ------------------------------------------------------------------
+# -- images: what is refused ------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -184,13 +184,13 @@ def test_one_segment(method: Any) -> None:
         (np.zeros((1, 6, 8, 3)), "not float64 of shape"),
         (np.zeros((0, 8)), "shape"),
         (np.full((6, 8), "a"), "array of numbers"),
-        ("picture.png", "array of numbers"),
+        ("image.png", "array of numbers"),
         (None, "array of numbers"),
         (np.full((6, 8), 1j), "array of numbers"),
         ([[1.0, 2.0], [3.0]], "differ in length"),
         (np.where(np.eye(6, 8) > 0, np.nan, 1.0), "NaN"),
         (np.full((6, 8, 3), np.inf), "infinity"),
-        (np.full((6, 8), 0xFF8800), "16746496 in a picture without channels .* unpack colours"),
+        (np.full((6, 8), 0xFF8800), "16746496 in an image without channels .* unpack colours"),
         (np.zeros((8, 6)), r"segments of shape \(6, 8\) do not fit"),
     ],
 )
@@ -219,7 +219,7 @@ def test_a_palette_is_no_grey() -> None:
 
 def test_one_colour_picture_is_not_many_grey_ones() -> None:
     ex = eagle.Explainer(bright, Images(), task="regression", budget=20)
-    with pytest.raises(eagle.InputError, match="one colour picture, not several: use explain"):
+    with pytest.raises(eagle.InputError, match="one colour image, not several: use explain"):
         ex.explain_many(picture(), progress=False)
     assert len(ex.explain_many(picture()[None], progress=False)) == 1
     assert len(ex.explain_many(np.moveaxis(picture(), -1, 0), progress=False)) == 3  # grey
@@ -261,7 +261,7 @@ def test_what_is_no_fill(fill: Any, dtype: Any) -> None:
 @pytest.mark.parametrize("nothing", [[], np.zeros((0, 6, 8)), 3, None])
 def test_no_pictures(nothing: Any) -> None:
     ex = eagle.Explainer(bright, Images(FOUR), task="regression")
-    with pytest.raises(eagle.InputError, match="picture"):
+    with pytest.raises(eagle.InputError, match="image"):
         ex.explain_many(nothing, progress=False)
 
 
@@ -272,7 +272,7 @@ def test_what_is_for_tables_is_refused() -> None:
                 eagle.Explainer(bright, data, **options)
 
 
-# -- pictures: large ones -----------------------------------------------------------------------
+# -- images: large ones -----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("method", [methods.EAGLE, methods.BAYESLIME])
@@ -301,7 +301,7 @@ def test_a_plan_of_pictures_is_no_larger_than_memory() -> None:
     """A plan is drawn as a whole, though explain would draw these one call after the other."""
     large = np.zeros((4000, 4000, 3), np.uint8)
     cut = np.arange(4000 * 4000).reshape(4000, 4000) % 64
-    with pytest.raises(eagle.InputError, match="1000 pictures of this plan would take 44"):
+    with pytest.raises(eagle.InputError, match="1000 images of this plan would take 44"):
         eagle.Explainer(None, Images(cut, fill=1), budget=1000).plan(large)
 
 
@@ -526,7 +526,7 @@ def test_the_laws_by_hand() -> None:
     assert space.features(space.origin[None]).all()
 
 
-# -- pictures: brighter and darker --------------------------------------------------------------
+# -- images: brighter and darker --------------------------------------------------------------
 
 
 @pytest.mark.parametrize("method", [methods.EAGLE, methods.GLIME_GAUSS, methods.LIME])
@@ -564,7 +564,7 @@ def test_shifted_pixels_stay_in_range_and_alpha_as_it_is() -> None:
             Images(FOUR, shift=wrong)
     with pytest.raises(eagle.InputError, match="BayesSHAP needs features that match"):
         eagle.Explainer(model, Images(FOUR, shift=1), method=methods.BAYESSHAP, task="regression")
-    with pytest.raises(eagle.InputError, match="pictures with a shift"):
+    with pytest.raises(eagle.InputError, match="images with a shift"):
         eagle.Explainer(model, Images(FOUR), method=methods.GLIME_GAUSS, task="regression")
 
 

@@ -189,7 +189,7 @@ def test_image_draws_three_panels_or_two_without_intervals(picture: eagle.Explan
     assert eagle.plot.image(picture, given)[1] is given[1]
     with pytest.raises(InputError, match="draws on 3 axes, not 1"):
         eagle.plot.image(picture, figure.add_subplot())
-    with pytest.raises(InputError, match="pictures"):
+    with pytest.raises(InputError, match="images"):
         eagle.plot.image(explained(TEXTS[0]))
 
 

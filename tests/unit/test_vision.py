@@ -1,4 +1,4 @@
-"""Networks on pictures: preprocessing, batches, layouts and probabilities."""
+"""Networks on images: preprocessing, batches, layouts and probabilities."""
 
 from __future__ import annotations
 
@@ -127,12 +127,10 @@ def test_wrong_settings_are_refused(settings: dict[str, Any], says: str) -> None
 
 
 def test_what_does_not_fit_is_said(graph: Path, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="mean has 2 numbers, but pictures have 3"):
+    with pytest.raises(InputError, match="mean has 2 numbers, but images have 3"):
         Network(mean_colour, mean=(1, 2)).predict_proba(PICTURES)
     grey = PICTURES[..., 0]
-    with pytest.raises(
-        InputError, match=r"takes pictures of shape \(3, .*came to it as \(1, 6, 4\)"
-    ):
+    with pytest.raises(InputError, match=r"takes images of shape \(3, .*came to it as \(1, 6, 4\)"):
         Network.of_onnx(graph).predict_proba(grey)
     blocks = eagle.Images(np.eye(6, 4, dtype=int))
     with pytest.raises(InputError, match="grey or transparent"):

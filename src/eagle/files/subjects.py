@@ -21,7 +21,7 @@ def to_dict(subject: Subject | None) -> dict[str, Any] | None:
 
 
 def read(data: Any, d: int) -> Subject | None:
-    """A picture or text of d features, as it was saved. What does not fit is a ValueError."""
+    """An image or text of d features, as it was saved. What does not fit is a ValueError."""
     if data is None:
         return None
     note = text(mapping(data)["note"])
@@ -35,5 +35,5 @@ def read(data: Any, d: int) -> Subject | None:
     pixels, labels = unpack(data["pixels"], 3), unpack(data["labels"], 2)
     fits = pixels.shape == (*labels.shape, 3) and labels.size and labels.dtype.kind in "iu"
     if pixels.dtype != np.uint8 or not fits or labels.min() < 0 or labels.max() >= d:
-        raise ValueError("the segments do not fit the picture")
+        raise ValueError("the segments do not fit the image")
     return Picture(pixels, labels.astype(np.intp), note)

@@ -110,7 +110,7 @@ class Box:
         """Task and output names, as the answers about one instance show them.
 
         Rows of two or more numbers that sum to 1 are read as probabilities. Each instance is
-        judged by its own answers, so that neither company nor history can decide. Of pictures and
+        judged by its own answers, so that neither company nor history can decide. Of images and
         texts, several numbers that do not sum to 1 are most likely logits, and refused.
         """
         task = self.task

@@ -1,4 +1,4 @@
-"""Networks on pictures as models: preprocessed, in small batches, as probabilities."""
+"""Networks on images as models: preprocessed, in small batches, as probabilities."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from eagle.types import Array, InputError, MissingExtraError, ReplyError
 @final
 @dataclass(frozen=True, eq=False)
 class Network:
-    """A network as a classifier of pictures whose channels come last.
+    """A network as a classifier of images whose channels come last.
 
     Pixels are taken as float32, less `mean`, divided by `std` (numbers, or one a channel, in the
-    pictures' own units), turned to BGR if `reverse`, and laid out with channels "first" or "last".
-    At most `batch` pictures are run at once. Outputs are logits, made probabilities by softmax,
+    images' own units), turned to BGR if `reverse`, and laid out with channels "first" or "last".
+    At most `batch` images are run at once. Outputs are logits, made probabilities by softmax,
     unless `softmax` is False. `classes` are their names.
     """
 
@@ -38,7 +38,7 @@ class Network:
         if self.channels not in ("first", "last"):
             raise InputError(f"channels are 'first' or 'last', not {self.channels!r}")
         if not isinstance(self.batch, int) or self.batch < 1:
-            raise InputError(f"a batch has at least 1 picture, not {self.batch!r}")
+            raise InputError(f"a batch has at least 1 image, not {self.batch!r}")
         if not np.all(np.asarray(self.std, dtype=float) > 0):
             raise InputError(f"std divides the pixels: it must be above 0, not {self.std!r}")
 
@@ -55,7 +55,7 @@ class Network:
     def of_onnx(
         cls, path: str | PathLike[str], *, threads: int | None = None, **settings: Any
     ) -> Network:
-        """A graph in an ONNX file with one picture input and its logits or probabilities first,
+        """A graph in an ONNX file with one image input and its logits or probabilities first,
         run by so many threads; None leaves that to onnxruntime."""
         return cls(OnnxRun(str(path), threads), **settings)
 
@@ -68,7 +68,7 @@ class Network:
         ]
         if any(part.ndim != 2 for part in parts):
             raise ReplyError(
-                f"the network returned an array of shape {parts[0].shape} where (pictures, "
+                f"the network returned an array of shape {parts[0].shape} where (images, "
                 "classes) was expected"
             )
         answers = np.concatenate(parts).astype(np.float64)
@@ -84,8 +84,7 @@ class Network:
         for name, given in (("mean", mean), ("std", std)):
             if given.ndim > 1 or given.size not in (1, pixels.shape[-1]):
                 raise InputError(
-                    f"{name} has {given.size} numbers, but pictures have {pixels.shape[-1]} "
-                    "channels"
+                    f"{name} has {given.size} numbers, but images have {pixels.shape[-1]} channels"
                 )
         pixels = (pixels - mean) / std
         first = np.moveaxis(pixels, -1, 1) if self.channels == "first" else pixels
@@ -143,14 +142,14 @@ class OnnxRun:
             raise InputError(f"{path} is not an ONNX graph that can be run: {error}") from None
         inputs = self._session.get_inputs()
         if len(inputs) != 1 or len(inputs[0].shape) != 4:
-            raise InputError(f"{path} does not take one batch of pictures: {inputs}")
+            raise InputError(f"{path} does not take one batch of images: {inputs}")
         self._input, self._shape = inputs[0].name, tuple(inputs[0].shape[1:])
 
     def __call__(self, pixels: NDArray[np.float32]) -> NDArray[Any]:
         given = pixels.shape[1:]
         if any(isinstance(w, int) and w != g for w, g in zip(self._shape, given, strict=True)):
             raise InputError(
-                f"the network takes pictures of shape {self._shape}, but they came to it as "
+                f"the network takes images of shape {self._shape}, but they came to it as "
                 f"{given}: mind the size, and grey or transparent ones where it wants colours"
             )
         return np.asarray(self._session.run(None, {self._input: pixels})[0])

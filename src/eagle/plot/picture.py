@@ -36,7 +36,7 @@ def image(
     """
     e = one(explanation, "image")
     if not isinstance(e.subject, Picture):
-        raise InputError("image draws explanations of pictures: attribution draws any other")
+        raise InputError("image draws explanations of images: attribution draws any other")
     if top is not None and (isinstance(top, bool) or not isinstance(top, int) or top < 1):
         raise InputError(f"top is how many segments to show, from 1, not {top!r}")
     try:

@@ -98,14 +98,14 @@ def _bar(b: Bar, reach: float) -> str:
 
 
 def _subject(shown: Shown) -> str:
-    """The picture or text itself, as part of a page."""
+    """The image or text itself, as part of a page."""
     if isinstance(shown.subject, Passage):
         return f'<div class="words">{_words(shown, shown.subject)}</div>'
     if isinstance(shown.subject, Picture):
         pixels = panels(shown, shown.subject)
         data = b64encode(png.encode(pixels)).decode()
         wide = max(pixels.shape[1], 320)
-        says = "the picture, its segments by score, and by the width of their intervals"
+        says = "the image, its segments by score, and by the width of their intervals"
         return f'<img alt="{says}" width="{wide}" src="data:image/png;base64,{data}">'
     return ""
 

@@ -18,7 +18,7 @@ WIDEST: Final = 128
 
 
 def panels(shown: Shown, picture: Picture) -> NDArray[np.uint8]:
-    """The picture, its heat map, and its uncertainty if known, side by side, small."""
+    """The image, its heat map, and its uncertainty if known, side by side, small."""
     step = -(-max(picture.labels.shape) // WIDEST)
     labels, pixels = picture.labels[::step, ::step], picture.pixels[::step, ::step]
     grey = pixels.mean(axis=2, keepdims=True)

@@ -55,7 +55,7 @@ class Bar:
 @final
 @dataclass(frozen=True, eq=False)
 class Shown:
-    """A picture or text with its features' scores, shape (d,), and 90% intervals, (d, 2)."""
+    """An image or text with its features' scores, shape (d,), and 90% intervals, (d, 2)."""
 
     subject: Subject | None
     scores: Array

@@ -28,7 +28,7 @@ Pixels = NDArray[Any]
 """Shape (height, width) or (height, width, channels)."""
 
 SMALL: Final = 64
-"""A picture with a side below this has about 20 segments by default, others 50."""
+"""An image with a side below this has about 20 segments by default, others 50."""
 
 CHANNELS: Final = (1, 2, 3, 4)
 """Grey, grey and alpha, colour, colour and alpha."""
@@ -40,16 +40,16 @@ DEEPEST: Final = 2**16 - 1
 @final
 @dataclass(frozen=True, eq=False)
 class Images:
-    """How pictures are taken apart, and what stands where a segment is off.
+    """How images are taken apart, and what stands where a segment is off.
 
-    `segments` is about how many SLIC superpixels to make, an array of labels of the picture's
-    height and width, or a function from a picture (channels last) to one. `fill` is "mean" (the
-    segment's own mean colour), "blur", "noise", a number or colour, or a picture of the same
+    `segments` is about how many SLIC superpixels to make, an array of labels of the image's
+    height and width, or a function from an image (channels last) to one. `fill` is "mean" (the
+    segment's own mean colour), "blur", "noise", a number or colour, or an image of the same
     shape to show through. `channels` says where they are: "last", or "first" as torch has them.
     An alpha channel is never changed.
 
     With `shift`, segments are not switched off: their brightness moves by a normal step of so
-    many units, as far as the picture's range goes, and a score is the change per unit of shift.
+    many units, as far as the image's range goes, and a score is the change per unit of shift.
     """
 
     segments: int | NDArray[Any] | Callable[[Pixels], NDArray[Any]] | None = None
@@ -72,16 +72,16 @@ class Images:
         if not (self.segments is None or callable(self.segments) or labels or whole):
             raise InputError(
                 "segments are a number of them from 1, a 2-D array of labels, or a function from a "
-                f"picture to one, not {_told(self.segments)}"
+                f"image to one, not {_told(self.segments)}"
             )
         if isinstance(self.fill, str) and self.fill not in ("mean", "blur", "noise"):
             raise InputError(
-                f"a fill is 'mean', 'blur', 'noise', a colour, or a picture, not {self.fill!r}"
+                f"a fill is 'mean', 'blur', 'noise', a colour, or an image, not {self.fill!r}"
             )
 
     @property
     def asked(self) -> str:
-        return "picture"
+        return "image"
 
     @property
     def view(self) -> str:
@@ -100,24 +100,24 @@ class Images:
         return ""
 
     def keep(self, needs: frozenset[Need]) -> None:
-        pass  # a picture is taken as it comes
+        pass  # an image is taken as it comes
 
     def without(self, needs: frozenset[Need]) -> Images:
         return self
 
     def describe(self) -> list[str]:
-        return ["Explains: pictures, by segments"]
+        return ["Explains: images, by segments"]
 
     def groups(self, X: Any, wanted: Wanted) -> list[Group]:
-        """One picture, or several; each has segments, and so features, of its own."""
+        """One image, or several; each has segments, and so features, of its own."""
         one = wanted.one
         pictures = list(X) if not one and isinstance(X, Iterable) else [X]
         if not pictures:
-            raise InputError("there are no pictures to explain")
+            raise InputError("there are no images to explain")
         if not one and self.channels == "last" and _is_colour(X):
             raise InputError(
-                f"an array of shape {X.shape} is one colour picture, not several: use explain, or "
-                "give a list of pictures"
+                f"an array of shape {X.shape} is one colour image, not several: use explain, or "
+                "give a list of images"
             )
         return [Group(self._pictures(_array(p)), [i]) for i, p in enumerate(pictures)]
 
@@ -127,14 +127,14 @@ class Images:
         if labels.shape != picture.shape[:2] or labels.dtype.kind not in "iub":
             raise InputError(
                 f"{labels.dtype} segments of shape {labels.shape} do not fit: they must be whole "
-                f"numbers of shape {picture.shape[:2]}, the picture's"
+                f"numbers of shape {picture.shape[:2]}, the image's"
             )
         # Numbered from 0 without gaps: segmenters start where they like.
         flat = np.unique(labels, return_inverse=True)[1].reshape(labels.shape).astype(np.intp)
         return ImageInstance(picture, flat, self._beneath(picture, flat), self)
 
     def _last(self, picture: Pixels) -> Pixels:
-        """The picture with its channels last."""
+        """The image with its channels last."""
         if picture.ndim == 2:
             return picture
         first, last = picture.shape[0] in CHANNELS, picture.shape[-1] in CHANNELS
@@ -145,8 +145,7 @@ class Images:
         other = "first" if self.channels == "last" else "last"
         hint = f": say channels={other!r}" if (first or last) else ""
         raise InputError(
-            f"a picture of shape {picture.shape} does not have 1 to 4 channels "
-            f"{self.channels}{hint}"
+            f"an image of shape {picture.shape} does not have 1 to 4 channels {self.channels}{hint}"
         )
 
     def _labels(self, picture: Pixels) -> NDArray[Any]:
@@ -155,7 +154,7 @@ class Images:
                 return np.asarray(self.segments(picture.copy()))
             except Exception as error:
                 raise InputError(
-                    f"the function that cuts pictures raised {type(error).__name__}: "
+                    f"the function that cuts images raised {type(error).__name__}: "
                     f"{message_of(error)}"
                 ) from error
         if isinstance(self.segments, np.ndarray):
@@ -163,7 +162,7 @@ class Images:
         try:
             from skimage.segmentation import slic
         except ImportError:
-            raise MissingExtraError("cutting a picture", "scikit-image", "image") from None
+            raise MissingExtraError("cutting an image", "scikit-image", "image") from None
         wanted = int(self.segments or (20 if min(picture.shape[:2]) < SMALL else 50))
         colour = opaque(picture).astype(np.float64)
         if not np.ptp(colour, axis=(0, 1)).any():  # nothing to cut by
@@ -194,7 +193,7 @@ class Images:
                 whole = np.broadcast_to(given, picture.shape)
             except ValueError:
                 raise InputError(
-                    f"a fill of shape {given.shape} is neither a colour nor a picture of shape "
+                    f"a fill of shape {given.shape} is neither a colour nor an image of shape "
                     f"{picture.shape}"
                 ) from None
             if whole.dtype.kind not in "fiub" or not _holds(picture.dtype, whole):
@@ -209,7 +208,7 @@ class Images:
 @final
 @dataclass(frozen=True, eq=False)
 class ImageInstance:
-    """One picture to be explained: its segments, numbered from 0, and what shows beneath them."""
+    """One image to be explained: its segments, numbered from 0, and what shows beneath them."""
 
     picture: Pixels
     labels: NDArray[np.intp]
@@ -250,10 +249,10 @@ class ImageInstance:
         if self.d == 1:
             seen = opaque(self.picture)
             plain = " of one colour" if (seen == seen[:1, :1]).all() else ""
-            notes.append(f"the picture{plain} is a single segment: it is kept or not as a whole")
+            notes.append(f"the image{plain} is a single segment: it is kept or not as a whole")
         if self.how.shift is None and np.array_equal(self.picture, self.beneath):
             notes.append(
-                "what is off looks as what is on, so the model saw one picture only: another fill "
+                "what is off looks as what is on, so the model saw one image only: another fill "
                 "would tell more"
             )
         return "; ".join(notes)
@@ -271,7 +270,7 @@ class ImageInstance:
         return np.ascontiguousarray(np.moveaxis(drawn, -1, 1)) if first else drawn
 
     def _shifted(self, points: Points) -> Pixels:
-        """Segments brighter or darker by steps of the shift, within the picture's range."""
+        """Segments brighter or darker by steps of the shift, within the image's range."""
         low, high = _limits(self.picture)
         out = np.empty((len(points), *self.picture.shape), dtype=self.picture.dtype)
         seen = opaque(self.picture).astype(np.float64)
@@ -300,7 +299,7 @@ class ImageInstance:
 
 
 def _limits(picture: Pixels) -> tuple[float, float]:
-    """How dark and how bright a picture can be: by its dtype, or by the custom of floats."""
+    """How dark and how bright an image can be: by its dtype, or by the custom of floats."""
     if picture.dtype.kind in "iu":
         limits = np.iinfo(picture.dtype)
         return float(limits.min), float(limits.max)
@@ -316,23 +315,23 @@ def _told(segments: Any) -> str:
 
 
 def _is_colour(X: Any) -> bool:
-    """Whether an array can only be meant as one picture: none are 3 or 4 pixels wide."""
+    """Whether an array can only be meant as one image: none are 3 or 4 pixels wide."""
     return isinstance(X, np.ndarray) and X.ndim == 3 and X.shape[-1] in (3, 4)
 
 
 def _array(value: Any) -> NDArray[Any]:
     if getattr(value, "mode", None) in ("P", "PA"):  # Pillow's
         raise InputError(
-            "a picture with a palette holds numbers of colours, not colours: convert it to RGB"
+            "an image with a palette holds numbers of colours, not colours: convert it to RGB"
         )
     try:
         return np.asarray(value)
     except ValueError:
-        raise InputError("the rows of a picture, of labels or of a fill differ in length") from None
+        raise InputError("the rows of an image, of labels or of a fill differ in length") from None
 
 
 def opaque(picture: Pixels) -> Pixels:
-    """The picture without its alpha channel."""
+    """The image without its alpha channel."""
     alpha = picture.ndim == 3 and picture.shape[-1] in (2, 4)
     return picture[..., :-1] if alpha else picture
 
@@ -346,23 +345,23 @@ def _with_alpha(picture: Pixels, made: Pixels) -> Pixels:
 def _checked(picture: Pixels) -> Pixels:
     if picture.ndim not in (2, 3) or not picture.size or picture.dtype.kind not in "fiub":
         raise InputError(
-            "a picture is an array of numbers of shape (height, width) or (height, width, "
+            "an image is an array of numbers of shape (height, width) or (height, width, "
             f"channels), not {picture.dtype} of shape {picture.shape}"
         )
     if picture.ndim == 2 and picture.dtype.kind in "iu" and picture.max() > DEEPEST:
         raise InputError(
-            f"integers up to {picture.max()} in a picture without channels are no shades of "
+            f"integers up to {picture.max()} in an image without channels are no shades of "
             "grey: unpack colours into channels, or divide the numbers first"
         )
     if picture.dtype.kind == "f" and not np.isfinite(picture).all():
-        raise InputError("the picture holds NaN or infinity: every pixel needs a number")
+        raise InputError("the image holds NaN or infinity: every pixel needs a number")
     if picture.dtype.itemsize > 8:
         return picture.astype(np.float64)
     return picture.copy()  # the caller may go on drawing in it
 
 
 def _holds(dtype: np.dtype[Any], values: NDArray[Any]) -> bool:
-    """Whether a picture's dtype can hold these numbers."""
+    """Whether an image's dtype can hold these numbers."""
     if dtype.kind == "f":
         with np.errstate(over="ignore"):
             return bool(np.isfinite(values.astype(dtype)).all())
@@ -386,7 +385,7 @@ def _mean(picture: Pixels, labels: NDArray[np.intp]) -> Pixels:
 
 
 def _blur(picture: Pixels, labels: NDArray[np.intp]) -> Pixels:
-    """The picture out of focus: by a twentieth of its shorter side."""
+    """The image out of focus: by a twentieth of its shorter side."""
     from scipy.ndimage import gaussian_filter
 
     sigma = max(1.0, min(labels.shape) / 20)

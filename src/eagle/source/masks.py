@@ -1,4 +1,4 @@
-"""Masks: which parts of a picture or a text are kept."""
+"""Masks: which parts of an image or a text are kept."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def check_sizes(sizes: object) -> None:
 @final
 @dataclass(frozen=True)
 class Fair:
-    """Every part is kept or not by a fair coin, as LIME's for pictures."""
+    """Every part is kept or not by a fair coin, as LIME's for images."""
 
     def counts(self, d: int) -> Array:
         return np.asarray(np.exp(log_ways(d) - d * np.log(2.0)))

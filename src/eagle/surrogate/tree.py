@@ -34,7 +34,7 @@ class Tree:
     """Impurity importances of a tree; its depth is the best of `depths` in two-fold validation.
 
     It is fitted on the values asked: numbers as they are, levels as codes, missing as NaN, and
-    of pictures and texts the masks. A fifth of the rows, always the same for as many, is held out
+    of images and texts the masks. A fifth of the rows, always the same for as many, is held out
     for `r2_held_out`. Scores are not negative and sum to 1, or are all 0 where the tree is a leaf.
 
     A `selection` comes first. It sees the values standardised and as offsets from the instance,
