@@ -22,6 +22,7 @@ import numpy as np
 import eagle
 from eagle import Explainer, Explanation, Method, Plan, demos, methods
 from eagle.comparison import Compared, Comparison
+from eagle.explainer import kept
 from eagle.files.sealed import writable
 from eagle.foreign import Foreign
 from eagle.models import onnx
@@ -72,7 +73,7 @@ def run_command(parser: ArgumentParser, argv: Sequence[str] | None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
     except (KeyboardInterrupt, Terminated) as stop:
-        done = getattr(stop, "__notes__", ["nothing was finished yet"])
+        done = vars(stop).get("__notes__", ["nothing was finished yet"])
         print(f"{parser.prog}: stopped: {done[0]}", file=sys.stderr)
         return 130 if isinstance(stop, KeyboardInterrupt) else 143
     except MemoryError:
@@ -385,8 +386,7 @@ def explain(arguments: Namespace) -> int:
             found[row] = about(explanation, arguments.target, arguments.against)
             progress.at(len(found))
     except BaseException as error:
-        kept = zip(getattr(error, "places", ()), getattr(error, "finished", ()), strict=True)
-        for place, explanation in kept:  # those that were not handed out yet
+        for place, explanation in kept(error).items():  # those that were not handed out yet
             found[numbers[place]] = about(explanation, arguments.target, arguments.against)
         error.add_note(f"{len(found)} of {len(numbers)} rows were explained")
         raise
@@ -438,7 +438,7 @@ def compare(arguments: Namespace) -> int:
             progress=not arguments.quiet,
         )
     except BaseException as error:  # what was paid for is given
-        made = getattr(error, "finished", [])
+        made = list(kept(error).values())
         total = arguments.runs * len(arguments.methods) + (arguments.converged is not None)
         error.add_note(f"{len(made)} of {total} explanations were made")
         if partly := so_far(made, arguments):

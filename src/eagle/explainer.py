@@ -345,3 +345,9 @@ def keep(error: BaseException, made: Mapping[int, Explanation]) -> None:
     places = sorted(made)
     with suppress(Exception):  # another's exception may take no attributes
         vars(error).update(finished=[made[i] for i in places], places=places)
+
+
+def kept(error: BaseException) -> dict[int, Explanation]:
+    """What `keep` has put on an exception: explanations by their places."""
+    on = vars(error)
+    return dict(zip(on.get("places", ()), on.get("finished", ()), strict=True))

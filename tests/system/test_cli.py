@@ -633,7 +633,6 @@ def stopped(folder: Path, number: int, *arguments: str) -> tuple[int, str, str]:
     return process.returncode, said, error
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="signals of processes are a matter of Unix")
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_leaves_what_is_finished(number: int, code: int, tmp_path: Path) -> None:
     # So many rows a prediction that each is asked in a call of its own.
@@ -655,7 +654,6 @@ def test_a_signal_leaves_what_is_finished(number: int, code: int, tmp_path: Path
         assert np.allclose([f["score"] for f in one["features"]], scores)
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="signals of processes are a matter of Unix")
 def test_a_comparison_that_is_stopped(tmp_path: Path) -> None:
     command = ("compare", *slow_files(tmp_path), "--row", "0", "--methods", "lime", "eagle")
     found, said, error = stopped(tmp_path, signal.SIGTERM, *command, "--runs", "2")
