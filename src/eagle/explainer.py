@@ -72,7 +72,7 @@ class Explainer:
     ) -> None:
         columns = Columns(names, categories, freeze, bounds, scales)
         self._source = source(model, data, view, columns)
-        self._box = replace(box(model, task, outputs), asked=self._source.asked)
+        self._box = replace(box(model, task, outputs), asked=self._source.kind.asked)
         self._seen: tuple[str, tuple[Any, ...]] | None = None
         self.batch_rows = integer(batch_rows, "batch_rows", 1)
         if random_state is None:
@@ -95,12 +95,12 @@ class Explainer:
     @property
     def view(self) -> str:
         """ "binned" or "continuous": whether features match or are offsets."""
-        return self._source.view
+        return self._source.kind.view
 
     @property
     def background(self) -> Any:
         """The summary of a table's data; None where there is none."""
-        return self._source.background
+        return self._source.kind.background
 
     def using(
         self,
@@ -121,10 +121,10 @@ class Explainer:
 
     def _refuse(self) -> None:
         """A method that cannot work here is refused now, before anything is asked."""
-        needs, name = self.method.needs, self.method.name
+        needs, name, kind = self.method.needs, self.method.name, self._source.kind
         for need in (Need.TABLE, Need.ROWS, Need.MASKS, Need.MATCHES, Need.OFFSETS):
-            if need in needs - self._source.offers:
-                raise InputError(f"{name} needs {need.value}{self._source.hint(need)}")
+            if need in needs - kind.offers:
+                raise InputError(f"{name} needs {need.value}{kind.hints.get(need, '')}")
         self._box.refuse(name, needs)
 
     # -- explaining -----------------------------------------------------------------------------

@@ -7,8 +7,8 @@ answers. A `Surrogate`, made local by a `Kernel`, turns answers into an explanat
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Final, Protocol, TypeAlias, final, runtime_checkable
 
@@ -227,28 +227,34 @@ class Wanted:
     by_value: bool
 
 
+@final
+@dataclass(frozen=True, eq=False)
+class Kind:
+    """What a source is, in values.
+
+    `asked` is what one input of the model is called in a sentence, None for the rows of a table.
+    `view` is "binned" where features match or do not, "continuous" where they are offsets.
+    `offers` is what methods may need of it, and `hints` the ends of sentences that say how to get
+    what it does not offer. `background` is the summary of a table's data, if there is one.
+    """
+
+    asked: str | None
+    view: str
+    offers: frozenset[Need]
+    hints: Mapping[Need, str] = field(default_factory=dict)
+    background: Any = None
+
+
 @runtime_checkable
 class Source(Protocol):
     """What is explained: it turns what the caller gives into instances and their spaces."""
 
     @property
-    def asked(self) -> str | None:
-        """What one input of the model is called in a sentence; None for the rows of a table."""
+    def kind(self) -> Kind:
+        """What it is."""
 
-    @property
-    def view(self) -> str:
-        """ "binned" where features match or do not, "continuous" where they are offsets."""
-
-    @property
-    def background(self) -> Any:
-        """The summary of a table's data; None where there is none."""
-
-    @property
-    def offers(self) -> frozenset[Need]:
-        """What methods may need of it."""
-
-    def hint(self, need: Need) -> str:
-        """The end of a sentence: how to get what it does not offer."""
+    def describe(self) -> list[str]:
+        """What was understood, in words, a line each."""
 
     def keep(self, needs: frozenset[Need]) -> None:
         """Take now what a method will need: the caller's data may change later."""
@@ -258,9 +264,6 @@ class Source(Protocol):
 
     def groups(self, X: Any, wanted: Wanted) -> list[Group]:
         """What is given, as instances. Those apart that must not be asked with others."""
-
-    def describe(self) -> list[str]:
-        """What was understood, in words, a line each."""
 
 
 class Kernel(Protocol):

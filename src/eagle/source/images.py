@@ -9,12 +9,13 @@ from typing import Any, Final, Literal, final
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle.source.masks import Fair, MaskSpace, OffsetSpace, Sizes, check_sizes
+from eagle.source.masks import MASKS, Fair, MaskSpace, OffsetSpace, Sizes, check_sizes
 from eagle.subject import Picture
 from eagle.types import (
     Array,
     Group,
     InputError,
+    Kind,
     MissingExtraError,
     Need,
     Points,
@@ -80,33 +81,19 @@ class Images:
             )
 
     @property
-    def asked(self) -> str:
-        return "image"
+    def kind(self) -> Kind:
+        if self.shift is not None:
+            return Kind("image", "continuous", frozenset({Need.OFFSETS}))
+        return Kind("image", "binned", MASKS)
 
-    @property
-    def view(self) -> str:
-        return "binned" if self.shift is None else "continuous"
-
-    @property
-    def background(self) -> None:
-        return None
-
-    @property
-    def offers(self) -> frozenset[Need]:
-        masks = frozenset({Need.MATCHES, Need.MASKS})
-        return masks if self.shift is None else frozenset({Need.OFFSETS})
-
-    def hint(self, need: Need) -> str:
-        return ""
+    def describe(self) -> list[str]:
+        return ["Explains: images, by segments"]
 
     def keep(self, needs: frozenset[Need]) -> None:
         pass  # an image is taken as it comes
 
     def without(self, needs: frozenset[Need]) -> Images:
         return self
-
-    def describe(self) -> list[str]:
-        return ["Explains: images, by segments"]
 
     def groups(self, X: Any, wanted: Wanted) -> list[Group]:
         """One image, or several; each has segments, and so features, of its own."""

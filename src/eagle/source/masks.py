@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Protocol, final, runtime_checkable
+from typing import Final, Protocol, final, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,10 @@ from numpy.typing import NDArray
 from eagle.kernel import log_ways
 from eagle.table.background import NORMAL, STEPS
 from eagle.table.rows import distinct_rows, draw_steps
-from eagle.types import Array, InputError, Points, told
+from eagle.types import Array, InputError, Need, Points, told
+
+MASKS: Final = frozenset({Need.MATCHES, Need.MASKS})
+"""What things that are taken apart offer to methods."""
 
 
 @runtime_checkable

@@ -8,8 +8,8 @@ from typing import Any, final
 
 import numpy as np
 
-from eagle.source.masks import Fair, MaskSpace, Sizes
-from eagle.types import Array, Group, InputError, Need, Points, Wanted, message_of, told
+from eagle.source.masks import MASKS, Fair, MaskSpace, Sizes
+from eagle.types import Array, Group, InputError, Kind, Need, Points, Wanted, message_of, told
 
 WIDEST = 40
 """Of a part without a name, so many characters are shown."""
@@ -46,32 +46,17 @@ class Parts:
             )
 
     @property
-    def asked(self) -> str:
-        return "thing"
+    def kind(self) -> Kind:
+        return Kind("thing", "binned", MASKS)
 
-    @property
-    def view(self) -> str:
-        return "binned"
-
-    @property
-    def background(self) -> None:
-        return None
-
-    @property
-    def offers(self) -> frozenset[Need]:
-        return frozenset({Need.MATCHES, Need.MASKS})
-
-    def hint(self, need: Need) -> str:
-        return ""
+    def describe(self) -> list[str]:
+        return ["Explains: things, by their parts"]
 
     def keep(self, needs: frozenset[Need]) -> None:
         pass  # a thing is taken as it comes
 
     def without(self, needs: frozenset[Need]) -> Parts:
         return self
-
-    def describe(self) -> list[str]:
-        return ["Explains: things, by their parts"]
 
     def groups(self, X: Any, wanted: Wanted) -> list[Group]:
         """One thing, or several that share model calls."""

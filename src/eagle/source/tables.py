@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias, cast, final, get_args
+from typing import Any, Final, Literal, TypeAlias, cast, final, get_args
 
 import numpy as np
 
@@ -15,11 +15,18 @@ from eagle.table.frame import Frame
 from eagle.table.neighbours import BackgroundRows, Neighbours
 from eagle.table.read import frame
 from eagle.table.rows import Table
-from eagle.types import Group, InputError, Instances, Need, Source, Wanted, told
+from eagle.types import NOTHING, Group, InputError, Instances, Kind, Need, Source, Wanted, told
 
 View: TypeAlias = Literal["binned", "continuous"]
 Bounds: TypeAlias = Mapping[Any, tuple[float | None, float | None]]
 Scales: TypeAlias = Mapping[Any, float] | Sequence[float] | float
+
+HINTS: Final = {
+    Need.ROWS: ": give the data itself",
+    Need.MATCHES: ": say view='binned'",
+    Need.OFFSETS: ": say view='continuous'",
+}
+"""How to get what a table does not offer."""
 
 
 @final
@@ -47,20 +54,13 @@ class Tables:
     background: Background
     view: View
     rows: BackgroundRows | None = None
-    asked: None = None
 
     @property
-    def offers(self) -> frozenset[Need]:
+    def kind(self) -> Kind:
         sort = Need.MATCHES if self.view == "binned" else Need.OFFSETS
-        rows = frozenset() if self.rows is None else frozenset({Need.ROWS})
-        return frozenset({Need.TABLE, sort}) | rows
-
-    def hint(self, need: Need) -> str:
-        return {
-            Need.ROWS: ": give the data itself",
-            Need.MATCHES: ": say view='binned'",
-            Need.OFFSETS: ": say view='continuous'",
-        }.get(need, "")
+        rows = NOTHING if self.rows is None else frozenset({Need.ROWS})
+        offers = frozenset({Need.TABLE, sort}) | rows
+        return Kind(None, self.view, offers, HINTS, self.background)
 
     def keep(self, needs: frozenset[Need]) -> None:
         if Need.ROWS in needs and self.rows is not None:
@@ -119,19 +119,13 @@ class Around:
 
     model: Any
     columns: Columns
-    view: View = "continuous"
-    asked: None = None
-    background: None = None
 
     @property
-    def offers(self) -> frozenset[Need]:
-        return frozenset({Need.TABLE, Need.OFFSETS})
+    def kind(self) -> Kind:
+        return Kind(None, "continuous", frozenset({Need.TABLE, Need.OFFSETS}), HINTS)
 
-    def hint(self, need: Need) -> str:
-        return {
-            Need.ROWS: ": give the data itself",
-            Need.MATCHES: ": say view='binned'",
-        }.get(need, "")
+    def describe(self) -> list[str]:
+        return ["Background: none, only scales; columns are read from each instance"]
 
     def keep(self, needs: frozenset[Need]) -> None:
         pass  # there are no data to keep
@@ -153,9 +147,6 @@ class Around:
             ground = Background.around(row, said.scales, freeze=said.freeze, bounds=said.bounds)
             groups.append(Group(Table(ground, ground.adopt(row), binned=False), [i]))
         return groups
-
-    def describe(self) -> list[str]:
-        return ["Background: none, only scales; columns are read from each instance"]
 
 
 def source(model: Any, data: Any, view: Any, columns: Columns) -> Source:

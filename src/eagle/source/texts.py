@@ -11,9 +11,9 @@ from unicodedata import category
 
 import numpy as np
 
-from eagle.source.masks import EvenSizes, MaskSpace, Sizes, check_sizes
+from eagle.source.masks import MASKS, EvenSizes, MaskSpace, Sizes, check_sizes
 from eagle.subject import Passage
-from eagle.types import Array, Group, InputError, Need, Points, Wanted, message_of, told
+from eagle.types import Array, Group, InputError, Kind, Need, Points, Wanted, message_of, told
 
 Spans: TypeAlias = Sequence[tuple[int, int]]
 """Where parts of a text begin and end, in order, without overlap."""
@@ -92,32 +92,17 @@ class Texts:
         check_sizes(self.sizes)
 
     @property
-    def asked(self) -> str:
-        return "text"
+    def kind(self) -> Kind:
+        return Kind("text", "binned", MASKS)
 
-    @property
-    def view(self) -> str:
-        return "binned"
-
-    @property
-    def background(self) -> None:
-        return None
-
-    @property
-    def offers(self) -> frozenset[Need]:
-        return frozenset({Need.MATCHES, Need.MASKS})
-
-    def hint(self, need: Need) -> str:
-        return ""
+    def describe(self) -> list[str]:
+        return ["Explains: texts, by words"]
 
     def keep(self, needs: frozenset[Need]) -> None:
         pass  # a text is taken as it comes
 
     def without(self, needs: frozenset[Need]) -> Texts:
         return self
-
-    def describe(self) -> list[str]:
-        return ["Explains: texts, by words"]
 
     def groups(self, X: Any, wanted: Wanted) -> list[Group]:
         """One text, or several that share model calls."""
