@@ -40,8 +40,8 @@ class Method:
                 )
         if Need.BALANCED in self.surrogate.needs and not self.design.balanced:
             raise InputError(
-                f"{self.name}: {told(self.surrogate)} needs {Need.BALANCED.value}, and those of "
-                f"{type(self.design).__name__} do not: its intervals would be too narrow. Use "
+                f"{self.name}: {type(self.surrogate).__name__} needs {Need.BALANCED.value}. Rows of "
+                f"{type(self.design).__name__} do not, and intervals would be too narrow: use "
                 "Robust(), or a balanced design such as eagle.design.balanced.Sobol()"
             )
 
