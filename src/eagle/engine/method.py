@@ -40,9 +40,9 @@ class Method:
                 )
         if Need.BALANCED in self.surrogate.needs and not self.design.balanced:
             raise InputError(
-                f"{self.name}: {type(self.surrogate).__name__} needs {Need.BALANCED.value}. Rows of "
-                f"{type(self.design).__name__} do not, and intervals would be too narrow: use "
-                "Robust(), or a balanced design such as eagle.design.balanced.Sobol()"
+                f"{self.name}: {type(self.surrogate).__name__} needs {Need.BALANCED.value}. "
+                f"Rows of {type(self.design).__name__} do not, and intervals would be too narrow: "
+                "use Robust(), or a balanced design such as eagle.design.balanced.Sobol()"
             )
 
     @property
