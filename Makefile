@@ -15,7 +15,8 @@ test: $(VENV)/.dev
 	$(BIN)/lint-imports
 	$(BIN)/python -m pytest -n 2
 
-# What the one above leaves out: slow tests, torch, other processor kernels, oldest versions.
+# What the one above leaves out: slow tests, torch, boosters, real servers, Ray, other processor
+# kernels, oldest versions.
 test-all: $(VENV)/.dev
 	$(BIN)/python tests/everywhere.py
 
@@ -44,4 +45,5 @@ $(VENV)/.dev: pyproject.toml | $(BIN)/python
 	@touch $@ $(VENV)/.demo
 
 clean:
-	rm -rf $(VENV) .venv-oldest build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) .venv-oldest .venv-native .venv-servers .venv-ray build dist
+	rm -rf .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,9 @@ from eagle.adapters import CALIBRATED, Calibrated
 from eagle.design.append import Append
 from eagle.design.balanced import Sobol
 from eagle.design.greedy import Greedy, variance_only
+from eagle.design.law import Clipped
 from eagle.design.unravel import Unravel
-from eagle.engine.method import Method
+from eagle.engine.method import Choice, Method
 from eagle.foreign import Foreign
 from eagle.surrogate import select
 from eagle.surrogate.process import Process
@@ -35,6 +37,12 @@ METHODS: dict[str, Method] = {
         methods.EAGLE_BALANCED, name="mirrored", design=Sobol(mirrored=True), surrogate=Robust()
     ),
     "eagle hadamard": methods.EAGLE_HADAMARD,
+    "eagle clipped": replace(
+        methods.EAGLE_BALANCED, name="clipped", design=Sobol(Clipped()), surrogate=Robust()
+    ),
+    "eagle latin": replace(methods.EAGLE_WIDE, name="latin", surrogate=Robust()),
+    "eagle wide": methods.EAGLE_WIDE,
+    "eagle masks": methods.EAGLE_MASKS,
     "greedy by variance": replace(methods.EAGLE, name="variance", design=Greedy(variance_only)),
     "lime": methods.LIME,
     "lime, highest weights": methods.lime(select.Highest(3)),
@@ -81,13 +89,16 @@ FOREIGN: dict[str, Foreign] = {
 }
 """Methods of other packages. What they ask is their own affair; the rest is ours."""
 
+CHOICES: dict[str, Choice] = {"default": methods.DEFAULT}
+"""What picks a method for each instance."""
+
 PENALISED = {methods.EAGLE_PAPER.name} | {
     method.name for key, method in METHODS.items() if key.startswith(("bayeslime", "bayesshap"))
 }
 """Methods whose scores take up some of the base rate."""
 
 CERTAIN = {methods.DLIME.name, methods.DLIME_NEAREST.name, CALIBRATED}
-"""Methods without chance: every seed gives the same."""
+"""Methods without randomness: every seed gives the same."""
 
 
 @dataclass(frozen=True)
@@ -134,6 +145,28 @@ def _mixed(n: int = 200) -> pd.DataFrame:
     )
 
 
+def _ledger(n: int = 100) -> pd.DataFrame:
+    """Dates, some missing, decimals, a one-hot block, and a place of two numbers."""
+    rng = np.random.default_rng(10)
+    joined = pd.Series(np.datetime64("2020-01-01", "s") + rng.integers(0, 900, n) * 86_400)
+    joined[rng.random(n) < 0.1] = pd.NaT
+    colour = rng.integers(0, 3, n)
+    return pd.DataFrame(
+        {
+            "joined": joined,
+            "colour_red": (colour == 0).astype(int),
+            "amount": pd.Series([Decimal(int(v)).scaleb(-2) for v in rng.integers(0, 10**5, n)]),
+            "colour_blue": (colour == 1).astype(int),
+            "colour_green": (colour == 2).astype(int),
+            "lat": rng.normal(size=n),
+            "lon": rng.normal(size=n).astype(np.float32),
+        }
+    )
+
+
+GROUPS = {"colour": ["colour_red", "colour_green", "colour_blue"], "place": ["lat", "lon"]}
+
+
 def linear(X: Any) -> Any:
     """A sum over columns of a sparse or dense array.
 
@@ -158,6 +191,18 @@ def shop(X: pd.DataFrame) -> Any:
         + 2.0 * X["member"].to_numpy()
         - (X["city"] == "Rome").to_numpy()
         + X["size"].cat.codes.to_numpy()
+    )
+
+
+def book(X: pd.DataFrame) -> Any:
+    """Reads dates, decimals and groups, each as what it is; a mixed-up block is refused."""
+    assert (X[GROUPS["colour"]].sum(axis=1) == 1).all()
+    days = (X["joined"] - pd.Timestamp("2020-01-01")).dt.days.fillna(100)
+    return (
+        days.to_numpy() / 300
+        + np.array([float(v) for v in X["amount"]]) / 500
+        + 2.0 * X["colour_red"].to_numpy()
+        + X["lat"].to_numpy() * X["lon"].to_numpy()
     )
 
 
@@ -206,6 +251,7 @@ CASES: dict[str, Case] = {
             "bounds": {"age": (0, None), "visits": (0, 9)},
         },
     ),
+    "dates and groups": Case(_ledger(), book, {"groups": GROUPS}),
     "integers": Case(np.rint(_numbers() * 3).astype(np.int64), linear, {}),
     "sparse": Case(sparse.csr_array(np.maximum(_numbers(), 0)), linear, {}),
 }
@@ -237,27 +283,28 @@ CASES["image"] = Case(Images(LABELS, fill=0), brightness, {**TWO}, PICTURES)
 CASES["image, shifted"] = Case(Images(LABELS, shift=0.1), brightness, {**TWO}, PICTURES)
 WORDS = Parts(str.split, " ".join, fixed=[0])
 CASES["parts"] = Case(WORDS, mood, {**TWO}, [" ".join(t.split()) for t in TEXTS])
-CASES["text"] = Case(Texts(), mood, {**TWO}, TEXTS)
+CASES["text"] = Case(Texts(unit="word"), mood, {**TWO}, TEXTS)
 
 BUDGET = 60
 
 
-def budget_of(method: Method | Foreign) -> int:
+def budget_of(method: Method | Choice | Foreign) -> int:
     """How many rows a contract may ask: fewer where each costs a tuning, more for a cluster."""
     if method is methods.DLIME:
         return 300
     if isinstance(method, Foreign):
         return 400
-    return 7 if isinstance(method.design, Unravel) else BUDGET
+    slow = isinstance(method, Method) and isinstance(method.design, Unravel)
+    return 7 if slow else BUDGET
 
 
-def supports(method: Method | Foreign, case: Case) -> bool:
+def supports(method: Method | Choice | Foreign, case: Case) -> bool:
     """Whether the method can work there, by what it says that it needs."""
     if method.needs & {Need.PROBABILITIES, Need.BINARY} and not case.binary:
         return False
     if case.things is not None and Need.TABLE in method.needs:
         return False
-    if isinstance(method, Foreign) and case.model is shop:
+    if isinstance(method, Foreign) and case.model in (shop, book):
         return False  # other packages have no way with missing values
     if isinstance(method, Foreign) and isinstance(method.run, Calibrated):
         return isinstance(method.run.labels[0], str) == case.binary

@@ -1,9 +1,9 @@
 """What `make test` leaves out: `make test-all` runs this, part by part, each by its name.
 
-Slow tests, those that need torch, and the numerical folders under other processor kernels, with
-one and two threads, and on the oldest versions that we promise to work with. A part that cannot
-run here is skipped by name; where CI is set it fails by name. What a processor does not have is
-not asked of it.
+Slow tests, those that need torch, boosters, real servers or Ray, and the numerical folders under
+other processor kernels, with one and two threads, and on the oldest versions that we promise to
+work with. A part that cannot run here is skipped by name; where CI is set it fails by name. What a
+processor does not have is not asked of it.
 """
 
 from __future__ import annotations
@@ -20,8 +20,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 OLDEST = ROOT / ".venv-oldest"
+NATIVE = ROOT / ".venv-native"
+SERVERS = ROOT / ".venv-servers"
 NUMERICAL = ("tests/contract", "tests/law", "tests/oracle")
+RAY = ROOT / ".venv-ray"
 TORCH = "torch==2.13.0"
+SERVED = ("mlserver==1.7.1", "mlserver-sklearn==1.7.1", "mlflow==3.17.2")
 
 KERNELS = {"Nehalem": ("SSE42",), "Haswell": ("AVX2", "FMA3")}
 """Kernels of OpenBLAS, and what a processor must have for them."""
@@ -56,6 +60,24 @@ class Part:
 def parts() -> Iterator[Part]:
     yield Part("tests over 20 seconds", ("-m", "slow", "tests"))
     yield Part("torch", ("-m", "torch", "tests"), ready=install_torch)
+    yield Part(
+        "native models",
+        ("-m", "native", "tests"),
+        python=NATIVE / "bin" / "python",
+        ready=install_native,
+    )
+    yield Part(
+        "real servers",
+        ("-m", "servers", "--dist", "loadfile", "tests/system/test_servers.py"),
+        python=SERVERS / "bin" / "python",
+        ready=install_servers,
+    )
+    yield Part(
+        "Ray",
+        ("-m", "ray", "-n", "0", "tests"),
+        python=RAY / "bin" / "python",
+        ready=install_ray,
+    )
     for kernel in KERNELS:
         for threads in (1, 2):
             environment = {"OPENBLAS_CORETYPE": kernel, "OPENBLAS_NUM_THREADS": str(threads)}
@@ -85,12 +107,30 @@ def install_torch() -> None:
     pip(sys.executable, TORCH)
 
 
+def install_native() -> None:
+    pip(venv(NATIVE), "--editable", ".[test,native]")
+
+
+def install_ray() -> None:
+    pip(venv(RAY), "--editable", ".[test,cluster]")
+
+
 def install_oldest() -> None:
-    python = OLDEST / "bin" / "python"
+    pip(venv(OLDEST), "--editable", ".[test]", "--constraint", "tests/oldest.txt")
+
+
+def install_servers() -> None:
+    tests = ("pytest>=8.2", "pytest-xdist>=3.6.1", "hypothesis>=6.100")
+    pip(venv(SERVERS), "--editable", ".[cli,http]", *tests, *SERVED)
+
+
+def venv(folder: Path) -> Path:
+    """The Python of an environment of its own, made if it is not there."""
+    python = folder / "bin" / "python"
     if not python.exists():
-        subprocess.run([sys.executable, "-m", "venv", str(OLDEST)], check=True)
+        subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
         pip(python, "--upgrade", "pip")
-    pip(python, "--editable", ".[test]", "--constraint", "tests/oldest.txt")
+    return python
 
 
 def check_kernel(kernel: str) -> None:

@@ -48,7 +48,7 @@ class UnspeakableError(Exception):
 
 
 class Prickly:
-    """It refuses whatever it is asked."""
+    """A model that raises for every input."""
 
     def __eq__(self, other: object) -> bool:
         raise RuntimeError("not comparable")
@@ -186,7 +186,7 @@ NAMES: list[Any] = [
 
 
 class Chance(Random):
-    """Python's chance, and how tame it is: at 1 nothing is odd."""
+    """Python's random generator, and how ordinary its cases are: at 1 nothing is odd."""
 
     tame = 0.0
 
@@ -201,7 +201,7 @@ def few(r: Chance) -> int:
 
 
 def floats(r: Chance, n: int) -> list[float]:
-    """A column of numbers: tame, constant, with few values, or with what nobody expects."""
+    """A column of numbers: ordinary, constant, of few values, or with extreme ones."""
     kind = 5 if r.random() < r.tame else r.randrange(8)
     if kind == 0:
         return [r.choice(NUMBERS)] * n
@@ -576,7 +576,7 @@ class Model:
         raise AssertionError(self.manner)
 
     def wrong(self, y: Any, n: int) -> Any:
-        """Replies that nobody can use, or hardly."""
+        """Replies that are useless, or almost."""
         some = y.copy()
         some[-1] = NAN
         return self.r.choice(
@@ -670,7 +670,7 @@ METHOD = [
 
 def labels_of(data: Any) -> list[Any]:
     try:
-        return list(eagle.table.read.frame(data).names)
+        return list(eagle.table.frame.frame(data).names)
     except Exception:
         return ["c0", 0]
 
@@ -694,6 +694,9 @@ def options(r: Chance, data: Any) -> dict[str, Any]:
         "freeze": often(r, (), [one], known, ["nowhere"]),
         "bounds": often(r, None, {one: pair}, {"nowhere": (0, 1)}),
         "scales": often(r, None, {one: r.choice([0, 1.0, -1, NAN, "a", 1e300])}, chance=0.93),
+        "groups": often(
+            r, None, {"g": known[:2]}, {"g": known}, {one: [one]}, {"g": ["nowhere"]}, "auto", one
+        ),
     }
     if data is None:
         table_only["scales"] = r.choice([1.0, 0.5, [1.0, 2.0, 3.0], {"c0": 1.0, 0: 2.0}, 0, NAN])
@@ -825,7 +828,7 @@ RULES: list[Any] = [Width(0.5), Width(1e-9) | Budget(rows=20), Sign(0.9), Top(2,
 
 @dataclass
 class Case:
-    """What to do with which model; `given` is what the caller holds and nobody may change."""
+    """An action on a model; `given` are the caller's objects, which must not be changed."""
 
     number: int
     what: str
@@ -864,10 +867,11 @@ def case(number: int) -> Case:
     else:
         made, one, several = texts(r), text, passages
     given = options(r, Images() if made else data)
-    what = r.choice(["explain"] * 6 + ["many", "many", "plan", "until", "about", "compare"])
+    ways = ["many", "many", "plan", "until", "about", "compare", "survey", "survey"]
+    what = r.choice(["explain"] * 6 + ways)
     if what == "plan" and model.manner in ("raises", "late"):
         what = "explain"  # who asks the model hears it first
-    x = several(r, data) if what == "many" else one(r, data)
+    x = several(r, data) if what in ("many", "survey") else one(r, data)
     target = often(r, None, *TARGETS)
     other = r.choice([*TARGETS, r.choice(JUNK)])
     rule = often(r, r.choice(RULES))
@@ -879,6 +883,9 @@ def case(number: int) -> Case:
         repr(explainer)
         if what == "many":
             return explainer.explain_many(x, target, progress=False)
+        if what == "survey":
+            survey = explainer.survey(100, progress=False)
+            return survey.explain_many(x, target, progress=False)
         if what == "plan":
             plan = explainer.plan(x)
             return plan.fit(model(plan.inputs), target)

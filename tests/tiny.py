@@ -100,8 +100,8 @@ def mnist(root: Path, rng: Any) -> None:
     for part, count in (("train", ROWS), ("t10k", 50)):
         labels = rng.integers(0, 10, count).astype(np.uint8)
         noise = rng.integers(0, 20, (count, 28, 28))
-        pictures = (noise + 22 * labels[:, None, None]).astype(np.uint8)
-        for name, values in (("images-idx3", pictures), ("labels-idx1", labels)):
+        images = (noise + 22 * labels[:, None, None]).astype(np.uint8)
+        for name, values in (("images-idx3", images), ("labels-idx1", labels)):
             write_idx(root / f"{part}-{name}-ubyte.gz", values)
 
 

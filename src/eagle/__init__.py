@@ -9,24 +9,30 @@ from typing import TYPE_CHECKING, Any
 from eagle import methods, theory, until
 from eagle.comparison import Comparison, compare
 from eagle.engine.method import Method
+from eagle.engine.plan import Plan
 from eagle.explainer import Explainer
 from eagle.explanation import Explanation
-from eagle.plan import Plan
+from eagle.explanations import Explanations
+from eagle.files.any import load
+from eagle.link import Logit
+from eagle.quote import Quote
 from eagle.source.images import Images
 from eagle.source.parts import Parts
 from eagle.source.texts import Texts
+from eagle.survey.survey import Survey
 from eagle.table.background import Background
 from eagle.types import (
     AnswerError,
     EagleError,
     InputError,
+    LimitError,
     MissingExtraError,
     ModelError,
     ReplyError,
 )
 
 if TYPE_CHECKING:
-    from eagle import plot
+    from eagle import dataset, plot
 
 __version__ = "0.1.0"
 
@@ -37,16 +43,23 @@ __all__ = [
     "EagleError",
     "Explainer",
     "Explanation",
+    "Explanations",
     "Images",
     "InputError",
+    "LimitError",
+    "Logit",
     "Method",
     "MissingExtraError",
     "ModelError",
     "Parts",
     "Plan",
+    "Quote",
     "ReplyError",
+    "Survey",
     "Texts",
     "compare",
+    "dataset",
+    "load",
     "methods",
     "plot",
     "theory",
@@ -60,9 +73,9 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> Any:
-    """`eagle.plot`, imported when it is first asked for."""
-    if name == "plot":
+    """`eagle.dataset` and `eagle.plot`, imported when they are first asked for."""
+    if name in ("dataset", "plot"):
         from importlib import import_module
 
-        return import_module("eagle.plot")
+        return import_module(f"eagle.{name}")
     raise AttributeError(f"module 'eagle' has no attribute {name!r}")

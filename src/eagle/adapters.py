@@ -1,4 +1,4 @@
-"""Other packages' explainers, asked in their own way, with every row counted."""
+"""Other packages' explainers, run as they are, with every row counted."""
 
 from __future__ import annotations
 
@@ -14,46 +14,46 @@ from numpy.typing import NDArray
 
 from eagle import packages
 from eagle.engine import room
-from eagle.foreign import Question, Told
+from eagle.foreign import ForeignScores, Question
 from eagle.surrogate.posterior import Bounds
 from eagle.targets import answers_of
 from eagle.types import Array, InputError, MissingExtraError, Model
 
 CALIBRATED: Final = "Calibrated Explanations"
 PERCENTILES: Final = (5, 95)
-"""What Calibrated Explanations takes in a regression, unless it is told otherwise."""
+"""The default percentiles of Calibrated Explanations in a regression."""
 
 
 @final
 @dataclass(frozen=True)
 class KernelShap:
-    """`shap.KernelExplainer` beside so many evenly spaced rows of the background.
+    """`shap.KernelExplainer` with `background` evenly spaced rows of the background.
 
-    A coalition costs a row for each of them, so the budget, less what they cost themselves,
-    buys so many times fewer coalitions. All features are kept.
+    Each coalition costs as many model rows as there are background rows. These rows themselves are
+    paid from the budget first. All features are kept.
     """
 
     background: int = 10
 
-    def __call__(self, question: Question) -> Told:
-        no_holes("shap", question)
+    def __call__(self, question: Question) -> ForeignScores:
+        refuse_missing("shap", question)
         rows = evenly(question.data, self.background)
-        # The package asks for the background, and we for the instance, before any coalition.
+        # Before any coalition the package asks the background, and we ask the instance.
         coalitions = (question.left - len(rows) - 1) // len(rows)
         if coalitions < 2:
             raise _too_small("Kernel SHAP", 3 * len(rows) + 1, question)
-        every = 2 ** len(question.x)  # the package draws no more than there are
+        every = 2 ** len(question.x)  # the package draws at most all coalitions
         room.refuse_plan(min(coalitions, every) * len(rows), len(question.x), None)
         shap = packages.shap("Kernel SHAP")
 
-        def run(model: Model) -> Told:
+        def run(model: Model) -> ForeignScores:
             with seeded(question.seed), hushed("shap"):
                 explainer = shap.KernelExplainer(model, rows)
                 scores = explainer.shap_values(
                     question.x[None], nsamples=coalitions, l1_reg=False, silent=True
                 )
             base = float(np.ravel(explainer.expected_value)[0])
-            return Told(np.ravel(scores).astype(np.float64), base)
+            return ForeignScores(np.ravel(scores).astype(np.float64), base)
 
         return in_one_call(run, question)
 
@@ -61,18 +61,18 @@ class KernelShap:
 @final
 @dataclass(frozen=True)
 class PermutationShap:
-    """`shap.PermutationExplainer` beside so many evenly spaced rows of the background.
+    """`shap.PermutationExplainer` with `background` evenly spaced rows of the background.
 
-    A walk through the features, there and back, costs 2d + 1 rows for each of them.
+    A pass through the features, forward and back, costs 2d + 1 model rows for each of them.
     """
 
     background: int = 10
 
-    def __call__(self, question: Question) -> Told:
-        no_holes("shap", question)
+    def __call__(self, question: Question) -> ForeignScores:
+        refuse_missing("shap", question)
         rows, d = evenly(question.data, self.background), len(question.x)
         walk = 2 * d + 1
-        # Beside the walks, the base is asked once more, and the instance by us.
+        # Besides the passes, the package asks the base once more, and we ask the instance.
         evaluations = (question.left - len(rows) - 1) // len(rows)
         if evaluations < walk:
             raise _too_small("Permutation SHAP", (walk + 1) * len(rows) + 1, question)
@@ -80,12 +80,12 @@ class PermutationShap:
         shap = packages.shap("Permutation SHAP")
         masker = shap.maskers.Independent(rows, max_samples=len(rows))
 
-        def run(model: Model) -> Told:
+        def run(model: Model) -> ForeignScores:
             with seeded(question.seed), hushed("shap"):
                 explainer = shap.PermutationExplainer(model, masker, seed=question.seed)
-                found = explainer(question.x[None], max_evals=evaluations, silent=True)
-            base = float(np.ravel(found.base_values)[0])
-            return Told(np.asarray(found.values[0], dtype=np.float64), base)
+                result = explainer(question.x[None], max_evals=evaluations, silent=True)
+            base = float(np.ravel(result.base_values)[0])
+            return ForeignScores(np.asarray(result.values[0], dtype=np.float64), base)
 
         return in_one_call(run, question)
 
@@ -96,14 +96,14 @@ class Calibrated:
     """The factual weights of `calibrated_explanations`, calibrated on the background's rows.
 
     `labels` are those of the explainer's data, row by row: names of classes, or numbers in a
-    regression. The instance and the background are asked once, then rows where one feature is
-    moved: up to six for a number, one a level for a category. The bounds of classes are those of
-    Venn-Abers, which have no level; in a regression the package's 5th and 95th percentiles.
+    regression. The instance and the background are asked once, then rows with one feature changed:
+    up to six for a number, one for each level of a category. The bounds for classes come from
+    Venn-Abers predictors and have no level. In a regression they are the 5th and 95th percentiles.
     """
 
     labels: tuple[Hashable, ...]
 
-    def __call__(self, question: Question) -> Told:
+    def __call__(self, question: Question) -> ForeignScores:
         wrapper = _calibrated()
         self._refuse(question)
         task, labels = self._labels(question)
@@ -113,7 +113,7 @@ class Calibrated:
             if classes
             else _Regressor(question.model)
         )
-        # Of many classes the package tells of the one it predicts, unless it tells of all.
+        # For more than two classes the package explains the predicted one, unless asked for all.
         every = classes and bool(labels.max() > 1)
         asked = {"multi_labels_enabled": True} if every else {"low_high_percentiles": PERCENTILES}
         try:
@@ -126,25 +126,27 @@ class Calibrated:
                     categorical_features=question.categories,
                     seed=question.seed % 2**32,
                 )
-                found = explainer.explain_factual(question.x[None].copy(), **asked)
+                result = explainer.explain_factual(question.x[None].copy(), **asked)
         except Exception as error:
             if learner.failed is None:
                 raise InputError(f"{CALIBRATED} failed here: {error}") from error
-        if learner.failed is not None:  # what the model raised, not what the package made of it
+        if learner.failed is not None:  # raise the model's own error, not the package's
             raise learner.failed
         _, outputs = question.understood()
         place = _place(question.target, outputs) if classes else 1
-        weights = (found.explanations[0][place] if every else found[0]).feature_weights
+        weights = (result.explanations[0][place] if every else result[0]).feature_weights
         scores, low, high = (
             np.array(weights[k], dtype=np.float64) for k in ("predict", "low", "high")
         )
-        if place == 0 and not every:  # of two classes, it tells of the second
+        if place == 0 and not every:  # of two classes, the package explains the second
             scores, low, high = 0.0 - scores, 0.0 - high, 0.0 - low
         level = None if classes else (PERCENTILES[1] - PERCENTILES[0]) / 100
-        return Told(scores, posterior=Bounds(scores, low, high, level))
+        return ForeignScores(scores, posterior=Bounds(scores, low, high, level))
 
     def _refuse(self, question: Question) -> None:
-        """What cannot work here is refused before anything is asked."""
+        """Refuse what cannot work before anything is asked."""
+        if question.box.link is not None:
+            raise InputError(f"{CALIBRATED} explains probabilities as they are: leave link out")
         if len(self.labels) != question.instances.rows.count:
             raise InputError(
                 f"{CALIBRATED} needs a label for each row of the data: {len(self.labels)} labels "
@@ -154,7 +156,7 @@ class Calibrated:
             raise InputError(
                 f"{CALIBRATED} asks the rows of the data as they are, so no column can be frozen"
             )
-        no_holes(CALIBRATED, question)
+        refuse_missing(CALIBRATED, question)
         if not np.ptp(question.data, axis=0).any():
             raise InputError(f"{CALIBRATED} needs a feature that varies in the data")
         if question.box.margin:
@@ -168,11 +170,11 @@ class Calibrated:
             raise _too_small(CALIBRATED, most, question)
 
     def _labels(self, question: Question) -> tuple[str, NDArray[Any]]:
-        """The task, and the labels of the rows looked at: numbers, or places among the classes."""
+        """The task, and the labels of the rows used: numbers, or places of classes."""
         task: str | None = question.box.task
         outputs = question.box.outputs
         if task is None or (task == "classification" and outputs is None):
-            question.answers(question.data[:0])  # the instance alone: its answer shows the rest
+            question.answers(question.data[:0])  # asks the instance alone, whose answer shows both
             task, outputs = question.understood()
         labels = [self.labels[j] for j in question.instances.rows.taken]
         if task == "regression":
@@ -197,7 +199,7 @@ class _Learner:
     failed: Exception | None = field(default=None, init=False)
 
     def __deepcopy__(self, memo: Any) -> _Learner:
-        """The package copies all that it has; a model need not bear that."""
+        """Return itself: the package makes deep copies, which not every model allows."""
         return self
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -207,7 +209,7 @@ class _Learner:
         return self
 
     def answers(self, X: Any) -> Array:
-        if self.failed is not None:  # the package tries another way, which costs as much
+        if self.failed is not None:  # the package would try another way, at the same cost
             raise self.failed
         try:
             return self.ask(np.asarray(X, dtype=np.float64))
@@ -219,7 +221,7 @@ class _Learner:
 @final
 @dataclass(eq=False)
 class _Classifier(_Learner):
-    """Its classes are the places of the outputs."""
+    """The model as a classifier. Its classes are the places of the outputs."""
 
     classes_: NDArray[np.intp]
 
@@ -232,21 +234,22 @@ class _Classifier(_Learner):
 
 @final
 class _Regressor(_Learner):
-    """It predicts the output that is asked for."""
+    """The model as a regressor of the explained output."""
 
     def predict(self, X: Any) -> Array:
         return self.answers(X)
 
 
 def _place(name: Any, outputs: tuple[Any, ...]) -> int:
-    """Which of the outputs it is, as a target would be read."""
+    """The place of an output by its name, as a target is read."""
     return int(answers_of(np.arange(float(len(outputs)))[None], outputs, name)[0])
 
 
-def in_one_call(run: Callable[[Model], Told], question: Question) -> Told:
-    """What a package says that chooses its rows by chance alone, all of them asked together.
+def in_one_call(run: Callable[[Model], ForeignScores], question: Question) -> ForeignScores:
+    """Run a package so that all its rows are asked in one call.
 
-    It is run twice: first on a model that answers 0, to learn its rows, then on the answers.
+    Its rows must not depend on answers. It is run twice: first with a model that answers 0, to
+    record its rows, then with the answers to these.
     """
     wanted: list[Array] = []
 
@@ -256,7 +259,7 @@ def in_one_call(run: Callable[[Model], Told], question: Question) -> Told:
 
     run(rehearsed)
     question.answers(np.concatenate(wanted))
-    question.model(question.x[None])  # what cannot be explained is refused before it is told
+    question.model(question.x[None])  # raises now if these answers cannot be explained
     return run(question.model)
 
 
@@ -265,8 +268,8 @@ def evenly(data: Array, n: int) -> Array:
     return np.asarray(data[np.linspace(0, len(data) - 1, min(n, len(data))).round().astype(int)])
 
 
-def no_holes(name: str, question: Question) -> None:
-    """Missing values are refused: other packages have no way with them."""
+def refuse_missing(name: str, question: Question) -> None:
+    """Refuse missing values, which other packages do not handle."""
     for what, values in (("a background", question.data), ("a row", question.x)):
         if np.isnan(values).any():
             raise InputError(f"{name} needs {what} without missing values: fill them, or drop them")
@@ -274,7 +277,7 @@ def no_holes(name: str, question: Question) -> None:
 
 @contextmanager
 def seeded(seed: int) -> Iterator[None]:
-    """numpy's global chance, which other packages use, from a seed; given back as it was."""
+    """Seed numpy's global generator, which other packages use; restore its state afterwards."""
     before = np.random.get_state()  # noqa: NPY002
     np.random.seed(seed % 2**32)  # noqa: NPY002
     try:
@@ -285,7 +288,7 @@ def seeded(seed: int) -> Iterator[None]:
 
 @contextmanager
 def hushed(*packages: str) -> Iterator[None]:
-    """Without the warnings of packages; the model's own are kept."""
+    """Silence the warnings of packages; those of the model are kept."""
     with warnings.catch_warnings():
         for package in packages:
             warnings.filterwarnings("ignore", module=package)
@@ -294,7 +297,7 @@ def hushed(*packages: str) -> Iterator[None]:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Without the warnings and the log of Calibrated Explanations; the model's own are kept."""
+    """Silence the warnings and the log of Calibrated Explanations, not those of the model."""
     log = logging.getLogger("calibrated_explanations")
     before = log.level
     with (
@@ -310,7 +313,7 @@ def quiet() -> Iterator[None]:
 
 def _calibrated() -> Any:
     try:
-        with quiet():  # packages below it change the filters of warnings and numpy's errors
+        with quiet():  # its dependencies change warning filters and numpy's error state
             from calibrated_explanations import WrapCalibratedExplainer
     except ImportError:
         raise MissingExtraError(CALIBRATED, "calibrated-explanations", "peers") from None

@@ -1,4 +1,4 @@
-"""Several methods on one prediction, each run several times: one table."""
+"""Several methods on one prediction, each run several times."""
 
 from __future__ import annotations
 
@@ -9,18 +9,21 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from eagle import methods as every
-from eagle.engine.method import Method
-from eagle.explainer import Explainer, keep
-from eagle.explanation import LEVEL, Explanation
+from eagle.engine.method import Choice, Method
+from eagle.engine.run import keep
+from eagle.explainer import Explainer
+from eagle.explanation import LEVEL, Bill, Explanation
 from eagle.foreign import Foreign
 from eagle.metrics.entropy import sign_entropy
 from eagle.metrics.ranking import consistency
 from eagle.metrics.stability import chance, jaccard
 from eagle.metrics.truth import agreement
 from eagle.progress import Progress
+from eagle.quote import Quote
 from eagle.targets import Target
 from eagle.ties import ranked
-from eagle.types import Array, InputError, MissingExtraError, integer
+from eagle.types import Array, InputError, LimitError, MissingExtraError, integer
+from eagle.until import Budget, refuse_limit
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,7 +32,7 @@ if TYPE_CHECKING:
 @final
 @dataclass(frozen=True, eq=False)
 class Compared:
-    """One method on one prediction: its runs, which differ in their seeds alone."""
+    """The runs of one method on one prediction. They differ only in their seeds."""
 
     runs: tuple[Explanation, ...]
     k: int
@@ -186,14 +189,14 @@ class Comparison:
 
     @property
     def notes(self) -> list[str]:
-        """What one must know to read the tables."""
+        """Sentences that explain the tables."""
         from eagle.show import tables
 
         return tables.notes(self)
 
 
 def compare(
-    methods: Iterable[Method | Foreign] | Method | Foreign,
+    methods: Iterable[Method | Choice | Foreign] | Method | Foreign,
     explainer: Explainer,
     x: Any,
     runs: int = 5,
@@ -202,6 +205,7 @@ def compare(
     equal: bool = True,
     converged: int | None = None,
     target: Target = None,
+    limit: Budget | None = None,
     progress: bool = True,
 ) -> Comparison:
     """Explain x by several methods, each `runs` times with seeds of its own.
@@ -209,45 +213,93 @@ def compare(
     Each method has the explainer's budget; one whose own budget is below the usual one, such as
     UnRAvEL, has at most that. With `equal=False` each has its own budget. `converged` is a number
     of further rows: LIME explains x from them, and each method is compared with the result. A
-    method that does not fit is refused before anything is asked. Any exception carries the
+    method that does not fit is refused before anything is asked. A `limit` holds for all of them
+    together: nothing is asked that would cross it. Any exception carries the
     explanations made so far as `finished`, the converged one first.
     """
-    found = [methods] if isinstance(methods, Method | Foreign) else list(methods)
-    if not found:
-        raise InputError("there are no methods to compare: give some of eagle.methods")
     runs, k = integer(runs, "runs", 1), integer(k, "k", 1)
-    ready = [_runs(explainer, method, runs, equal) for method in found]
-    rows = None if converged is None else integer(converged, "converged", 1)
-    reference = None if rows is None else explainer.using(every.LIME, budget=rows)
-    for one in (*[several[0] for several in ready], *([reference] if reference else [])):
-        one.check(x, target)
-    every_one = [
-        *([reference] if reference else []),
-        *(one for several in ready for one in several),
-    ]
+    every_one = _explainers(methods, explainer, runs, equal, converged)
+    for one in {(id(one.method), one.budget): one for one in reversed(every_one)}.values():
+        one.check(x, target)  # seeds do not matter here
+    refuse_limit(limit)
+    if limit is not None:
+        quotes = [one.quote(x, one=True) for one in every_one]
+        why = limit.crossed(sum(q.rows for q in quotes if not q.at_most), 0, 0.0)
+        if why is not None:
+            raise LimitError(f"{why}, so nothing was asked: compare less, or give smaller budgets")
     line = Progress("explained", len(every_one), silent=not progress)
     made: list[Explanation] = []
     try:
+        left = limit
         for one in every_one:
-            made.append(one.explain(x, target))
+            made.append(one.explain(x, target, limit=left))
             target = made[-1].target  # all explain the output that the first explains
+            left = _left(left, made[-1].bill, len(made) == len(every_one))
             line.step()
     except BaseException as error:
         keep(error, dict(enumerate(made)))
         raise
     finally:
         line.close()
-    truth = made.pop(0) if reference else None
+    truth = made.pop(0) if converged is not None else None
     each = [tuple(made[i : i + runs]) for i in range(0, len(made), runs)]
     return Comparison(tuple(Compared(some, k, truth) for some in each), k, truth)
 
 
+def quote(
+    methods: Iterable[Method | Choice | Foreign] | Method | Foreign,
+    explainer: Explainer,
+    x: Any,
+    runs: int = 5,
+    *,
+    equal: bool = True,
+    converged: int | None = None,
+    price_per_row: float | None = None,
+    seconds_per_call: float | None = None,
+) -> Quote:
+    """What `compare` would cost, before anything is asked."""
+    every_one = _explainers(methods, explainer, integer(runs, "runs", 1), equal, converged)
+    first, *others = (
+        one.quote(x, one=True, price_per_row=price_per_row, seconds_per_call=seconds_per_call)
+        for one in every_one
+    )
+    return sum(others, first)
+
+
+def _left(limit: Budget | None, bill: Bill, last: bool) -> Budget | None:
+    """What is left of a limit for further explanations, if there are to be any."""
+    if limit is None or last:
+        return None
+    left = limit.after(bill.rows, bill.calls, bill.model_seconds)
+    if left is None:
+        raise LimitError("the limit is spent: no more was asked")
+    return left
+
+
+def _explainers(
+    methods: Iterable[Method | Choice | Foreign] | Method | Foreign,
+    explainer: Explainer,
+    runs: int,
+    equal: bool,
+    converged: int | None,
+) -> list[Explainer]:
+    """One for each explanation of a comparison, in their order: the converged one is first."""
+    chosen = [methods] if isinstance(methods, Method | Choice | Foreign) else list(methods)
+    if not chosen:
+        raise InputError("there are no methods to compare: give some of eagle.methods")
+    ready = [one for method in chosen for one in _runs(explainer, method, runs, equal)]
+    if converged is None:
+        return ready
+    rows = integer(converged, "converged", 1)
+    return [explainer.using(every.LIME, budget=rows), *ready]
+
+
 def _runs(
-    explainer: Explainer, method: Method | Foreign, runs: int, equal: bool
+    explainer: Explainer, method: Method | Choice | Foreign, runs: int, equal: bool
 ) -> list[Explainer]:
     budget = explainer.budget if equal else None
     if budget is not None and isinstance(method, Method) and method.budget < Method.budget:
-        budget = min(budget, method.budget)  # with more rows it would take hours
+        budget = min(budget, method.budget)  # such a method would take hours with more rows
     seeds = [explainer.seed + run for run in range(runs)]
     return [explainer.using(method, budget=budget, random_state=seed) for seed in seeds]
 

@@ -1,4 +1,4 @@
-"""Small models and inputs to try things on, from what scikit-learn brings."""
+"""Small models and inputs to try, from the data sets in scikit-learn."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def image() -> tuple[str, Explanation]:
     model = MLPClassifier(64, max_iter=60, tol=1e-2, random_state=0)
     model.fit(train.reshape(len(train), -1) / 16, labels)
 
-    def probabilities(pictures: Any) -> Any:
-        return model.predict_proba(pictures.reshape(len(pictures), -1) / 16)
+    def probabilities(images: Any) -> Any:
+        return model.predict_proba(images.reshape(len(images), -1) / 16)
 
     blocks = np.arange(16).reshape(4, 4).repeat(2, axis=0).repeat(2, axis=1)
     explainer = Explainer(

@@ -3,33 +3,52 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Collection, Hashable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, Final, final
+from typing import Any, Final, Literal, final
 
 import numpy as np
 
 from eagle import foreign, methods
-from eagle.engine.method import Method
-from eagle.engine.plan import Planner, Prepared
-from eagle.engine.run import ask
+from eagle.engine import run
+from eagle.engine.meter import Meter
+from eagle.engine.method import Choice, Method
+from eagle.engine.plan import Plan, Planning
+from eagle.engine.run import Request
 from eagle.engine.walk import Watch
-from eagle.explanation import Bill, Explanation, short
-from eagle.foreign import Foreign, Question
-from eagle.models.box import Steady, Task, box
-from eagle.plan import Plan
+from eagle.explanation import Explanation
+from eagle.explanations import Explanations, Keep, row_ids
+from eagle.foreign import Foreign
+from eagle.link import Logit, link_of
+from eagle.models.box import Box, Steady, box
+from eagle.models.native import Task, native
+from eagle.models.recording import Recorded
+from eagle.models.vision import refuse_bare
 from eagle.progress import Progress, Watching
+from eagle.quote import Quote, check_price, quoted
 from eagle.source.tables import Bounds, Columns, Scales, View, source
-from eagle.targets import Target, aimed_at, answers_of, refuse_pair, too_small
-from eagle.types import Array, Group, InputError, Instances, Need, Wanted, integer, told
-from eagle.until import Rule
+from eagle.survey.grow import FIRST, answered, check_sample
+from eagle.survey.identity import background_digest, digest_of
+from eagle.survey.plan import Ask, SurveyPlan, setting
+from eagle.survey.survey import Survey
+from eagle.table.groups import Groups
+from eagle.targets import Target, refuse_target
+from eagle.types import (
+    Group,
+    InputError,
+    Instances,
+    Kind,
+    LimitError,
+    Need,
+    Wanted,
+    integer,
+    short,
+    told,
+)
+from eagle.until import Budget, Rule, refuse_limit, refuse_rule
 
-CALL_BYTES: Final = 256 << 20
-"""No call has more bytes of images than this."""
-
-PLAN_BYTES: Final = 4 << 30
-"""No plan, which is drawn as a whole, has more."""
+MANY: Final = 100_000
+"""From so many model rows on, a survey is mentioned."""
 
 
 @final
@@ -45,11 +64,15 @@ class Explainer:
     `view` is "binned" (does the row keep the instance's quartile bin or level? the default) or
     "continuous" (how many standard deviations does it move?). `categories` names number columns
     that are levels, `freeze` columns never to be moved, `bounds` gives (low, high) of numbers.
+    `groups` names columns that move together and have one score, such as one-hot blocks:
+    {"colour": ["colour_red", "colour_blue"]}, a fitted OneHotEncoder, or "auto" to find one-hot
+    blocks by their names; None takes none and `describe` says what looks like one, {} is silent.
     `task` and `outputs` (names of classes or targets) are read from the model if it knows them.
-    `batch_rows` is the most rows the model is asked in one call.
+    With `link="logit"` probabilities are explained as log-odds, which have no ends: better where
+    they are near 0 or 1. `batch_rows` is the most rows the model is asked in one call.
 
-    `random_state` alone decides all chance: a row's explanation is the same alone, in a batch,
-    on another machine and tomorrow. None takes a seed once, from the system.
+    `random_state` is the seed of all random numbers: a row's explanation is the same alone, in a
+    batch, on another machine and tomorrow. None takes a seed from the system, once.
     """
 
     def __init__(
@@ -58,7 +81,7 @@ class Explainer:
         data: Any = None,
         *,
         view: View | None = None,
-        method: Method | Foreign = methods.EAGLE_BALANCED,
+        method: Method | Choice | Foreign = methods.DEFAULT,
         budget: int | None = None,
         random_state: int | None = 0,
         task: Task | None = None,
@@ -68,28 +91,31 @@ class Explainer:
         freeze: Collection[Hashable] = (),
         bounds: Bounds | None = None,
         scales: Scales | None = None,
+        groups: Groups | Literal["auto"] | Any | None = None,
+        link: Logit | Literal["logit"] | None = None,
         batch_rows: int = 25_000,
     ) -> None:
-        columns = Columns(names, categories, freeze, bounds, scales)
-        self._source = source(model, data, view, columns)
-        self._box = replace(box(model, task, outputs), asked=self._source.kind.asked)
+        columns = Columns(names, categories, freeze, bounds, scales, groups)
+        known, inner = _known(model, task, outputs)
+        self._source = source(native(inner, task, outputs), data, view, columns)
+        refuse_bare(inner, self._source.kind.asked)
+        self._box = replace(known, asked=self._source.kind.asked, link=link_of(link, inner))
         self._seen: tuple[str, tuple[Any, ...]] | None = None
         self.batch_rows = integer(batch_rows, "batch_rows", 1)
         if random_state is None:
             random_state = int(np.random.SeedSequence().generate_state(1)[0])
         self._take(method, budget, random_state)
 
-    def _take(self, method: Method | Foreign, budget: int | None, seed: int) -> None:
-        """Explain by this method from now on. One that cannot work here is refused."""
-        if not isinstance(method, Method | Foreign):
+    def _take(self, method: Method | Choice | Foreign, budget: int | None, seed: int) -> None:
+        """Explain by this method from now on. Refuse one that cannot work here."""
+        if not isinstance(method, Method | Choice | Foreign):
             raise InputError(f"a method is a value such as eagle.methods.EAGLE, not {told(method)}")
         self.method = method
         self.seed = integer(seed, "random_state", 0)
         self._refuse()
         self._source.keep(method.needs)
-        self.budget = integer(method.budget if budget is None else budget, "budget", 1)
-        self._planner = (
-            Planner(method, self.budget, self.seed) if isinstance(method, Method) else None
+        self.budget = integer(
+            method.rows(self._source.kind.features) if budget is None else budget, "budget", 1
         )
 
     @property
@@ -99,12 +125,38 @@ class Explainer:
 
     @property
     def background(self) -> Any:
-        """The summary of a table's data; None where there is none."""
+        """The summary of a table's data; None if there is none."""
         return self._source.kind.background
+
+    @property
+    def kind(self) -> Kind:
+        """What is explained: rows of a table, images, texts or other things."""
+        return self._source.kind
+
+    def identity(self) -> dict[str, Any]:
+        """What decides its explanations besides the rows, as plain data.
+
+        Of the model, the method and a source that is no table there is a digest of the pickle, or
+        None for what cannot be pickled.
+        """
+        ground, link = self._source.kind.background, self._box.link
+        return {
+            "model": self._box.calls_it,
+            "model digest": digest_of(self._box.function),
+            "background": digest_of(self._source.without(frozenset()))
+            if ground is None
+            else background_digest(ground),
+            "view": self.view,
+            "method": self.method.name,
+            "method digest": digest_of(self.method),
+            "budget": self.budget,
+            "seed": self.seed,
+            "link": None if link is None else repr(link),
+        }
 
     def using(
         self,
-        method: Method | Foreign,
+        method: Method | Choice | Foreign,
         *,
         budget: int | None = None,
         random_state: int | None = None,
@@ -120,7 +172,7 @@ class Explainer:
         return {**self.__dict__, "_source": self._source.without(self.method.needs)}
 
     def _refuse(self) -> None:
-        """A method that cannot work here is refused now, before anything is asked."""
+        """Refuse a method that cannot work here, before anything is asked."""
         needs, name, kind = self.method.needs, self.method.name, self._source.kind
         for need in (Need.TABLE, Need.ROWS, Need.MASKS, Need.MATCHES, Need.OFFSETS):
             if need in needs - kind.offers:
@@ -130,86 +182,173 @@ class Explainer:
     # -- explaining -----------------------------------------------------------------------------
 
     def explain(
-        self, x: Any, target: Target = None, *, until: Rule | None = None, progress: bool = True
+        self,
+        x: Any,
+        target: Target = None,
+        *,
+        until: Rule | None = None,
+        limit: Budget | None = None,
+        progress: bool = True,
     ) -> Explanation:
         """Explain the prediction at x: a row, a dictionary, or a table of one row.
 
         `target` is the class or output to explain, or a pair: one against another. Without it,
         the predicted class, or the first output of a regression. With a rule such as
         `until=eagle.until.Width(0.02)`, rows are asked only until it is met, at most the budget.
+        Nothing is asked that would cross the `limit`, such as `eagle.until.Budget(money=2,
+        price_per_row=0.001)`: a plan that would is refused before, and what is asked in parts
+        ends there.
         """
-        self._refuse_rule(until)
-        line = Watching(silent=not progress or until is None)
-        try:
-            return next(self._each([self._one(x)], target, until, line.look))
-        finally:
-            line.close()
+        refuse_rule(until, self.method.name, self.method.planned)
+        if until is None or not progress:
+            return next(run.in_order(self._made([self._one(x, until)], target, until, limit)))
+        with Watching() as line:
+            made = self._made([self._one(x, until)], target, until, limit, line.look)
+            return next(run.in_order(made))
 
     def check(self, x: Any, target: Target = None) -> None:
-        """Raise now what `explain` would refuse before it asks: an x or a target that does not
-        fit, or a plan that the budget does not allow."""
-        group = self._one(x)
+        """Raise the errors that `explain` would raise before it asks: for an x or a target that
+        does not fit, or for a plan that the budget does not allow."""
+        instances = self._one(x).instances
         self._check_target(target)
-        if self._planner is not None and self._planner.method.planned:
-            self._planner.prepare([group.instances.space(0)])
+        if not isinstance(self.method, Foreign) and self.method.planned:
+            space = instances.space(0)
+            self._planning(self.method).planner(space).prepare([space])
 
     def explain_each(
-        self, X: Any, target: Target = None, *, until: Rule | None = None
+        self,
+        X: Any,
+        target: Target = None,
+        *,
+        until: Rule | None = None,
+        limit: Budget | None = None,
     ) -> Iterator[Explanation]:
         """Explain many rows from shared model calls, each as soon as its answers are there.
 
-        Whatever ends this early, Ctrl-C too, carries what is explained but was not yet handed out,
-        since a row before it was still to come: `finished`, and their numbers in `places`.
+        An exception that ends this early, also Ctrl-C, has the explanations that were not yet
+        yielded because an earlier row was not finished: `finished`, and their places in `places`.
         """
-        self._refuse_rule(until)
-        return self._each(self._groups(X), target, until)
+        refuse_rule(until, self.method.name, self.method.planned)
+        return run.in_order(self._made(self._groups(X, until), target, until, limit))
 
     def explain_many(
-        self, X: Any, target: Target = None, *, until: Rule | None = None, progress: bool = True
-    ) -> list[Explanation]:
+        self,
+        X: Any,
+        target: Target = None,
+        *,
+        until: Rule | None = None,
+        limit: Budget | None = None,
+        progress: bool = True,
+        evidence: bool | None = None,
+    ) -> Explanations:
         """Explain many rows from shared model calls; with a rule, each until it is met.
 
-        If the model fails on the way, or Ctrl-C or anything else ends it, the exception's
-        `finished` holds all that is done, in order, and `places` the numbers of these rows.
+        The result is a sequence of explanations, and one table. `evidence` says whether the rows
+        that each was fitted to are kept, for `about`, `misfit` and warnings; by default they are,
+        up to 256 MiB in all. Where many rows of a table are explained, `survey` costs less. A
+        `limit` holds for all rows together: nothing is asked that would cross it.
+
+        If the model fails, or Ctrl-C or anything else ends this early, the exception has all
+        explanations made so far as `finished`, in order, and the places of their rows as `places`.
         """
-        self._refuse_rule(until)
-        groups = self._groups(X)
+        refuse_rule(until, self.method.name, self.method.planned)
+        groups = self._groups(X, until)
         done: dict[int, Explanation] = {}
         total = sum(len(group.instances) for group in groups)
-        line = Progress("explained", total, silent=not progress)
+        line = Progress("explained", total, silent=not progress, hint=self._hint(total))
+        keep = Keep(evidence)
         try:
-            for i, explanation in self._made(groups, target, until):
-                done[i] = explanation
+            for i, explanation in self._made(groups, target, until, limit):
+                done[i] = keep.of(explanation)
                 line.at(len(done))
         except BaseException as error:
-            keep(error, done)
+            run.keep(error, done)
             raise
         finally:
             line.close()
-        return [done[i] for i in sorted(done)]
+        return Explanations.of([done[i] for i in sorted(done)], row_ids(X, total))
 
     __call__ = explain_many
 
     def plan(self, x: Any) -> Plan:
-        """What the model would be asked about x, before it is: answer it anywhere, then `fit`."""
-        table = self._one(x).instances
-        if self._planner is None:
+        """The rows that the model would be asked about x. Answer them anywhere, then `fit`."""
+        instances = self._one(x).instances
+        if isinstance(self.method, Foreign):
             raise InputError(f"{self.method.name} asks the model itself: it has no plan")
-        prepared = self._planner.prepare([table.space(0)])[0]
-        size = len(prepared.points) * table.row_bytes
-        if size > PLAN_BYTES:
-            raise InputError(
-                f"the {len(prepared.points)} {self._box.asked}s of this plan would take "
-                f"{size / 2**30:.1f} GiB: use explain, which makes them as they are asked, or a "
-                "smaller budget"
-            )
-        return replace(self._plan(table, 0, prepared), inputs=table.inputs([0], [prepared.points]))
+        planner = self._planning(self.method).planner(instances.space(0))
+        return planner.plan(instances, self._box)
 
-    # -- in words -------------------------------------------------------------------------------
+    # -- whole tables ---------------------------------------------------------------------------
+
+    def survey(
+        self,
+        rows: int = 4096,
+        *,
+        until: Rule | None = None,
+        sample: Any = None,
+        target: Target = None,
+        limit: Budget | None = None,
+        progress: bool = True,
+    ) -> Survey:
+        """Ask so many rows once, and explain every row of the table from them.
+
+        For the binned view of a table. With a rule such as `until=eagle.until.Top(3)` it asks up to
+        so many rows, until 9 of 10 rows of the `sample`, a table, meet the rule about the target.
+        A `limit` is on all that the survey will ever ask.
+        """
+        refuse_limit(limit)
+        refuse_rule(until, self.method.name, planned=True)
+        if until is not None:
+            check_sample(sample)
+            self._check_target(target)
+        first = rows if until is None else min(rows, FIRST)
+        made = answered(self.survey_plan(first, limit=limit), progress)
+        if until is None:
+            return made
+        return made.grow(rows, until=until, sample=sample, target=target, progress=progress)
+
+    def survey_plan(self, rows: int = 4096, *, limit: Budget | None = None) -> SurveyPlan:
+        """What a survey would ask, before it is: quote it, answer it anywhere, then `fit`."""
+        ask = Ask(self._box, self.batch_rows, limit)
+        return setting(self._source, self.method, self.seed, ask).plan(rows)
+
+    def quote(
+        self,
+        X: Any,
+        *,
+        one: bool = False,
+        until: Rule | None = None,
+        price_per_row: float | None = None,
+        seconds_per_call: float | None = None,
+        probe: bool = False,
+    ) -> Quote:
+        """What it would cost to explain X, before anything is asked.
+
+        X is what `explain_many` takes; with `one`, what `explain` takes. The seconds are those of
+        an endpoint's round trips so far, or `seconds_per_call`. With `probe` one row is asked to
+        measure them, which is billed.
+        """
+        refuse_rule(until, self.method.name, self.method.planned)
+        check_price(price_per_row)
+        groups = [self._one(X, until)] if one else self._groups(X, until)
+        first = groups[0].instances
+        made = quoted(
+            self._box.function,
+            first.inputs([0], [first.space(0).origin[None]]),
+            self._sizes(groups, until),
+            sum(len(group.instances) for group in groups) * self.budget,
+            at_most=until is not None,
+            seconds_per_call=self._probed(first) if probe else seconds_per_call,
+            price_per_row=price_per_row,
+        )
+        return replace(made, asked=int(probe))
+
+    # -- as text --------------------------------------------------------------------------------
 
     def describe(self) -> str:
-        """What was understood of the model and the data, in words, a line each."""
-        method = f"Method: {self.method.name}, up to {self.budget} rows, seed {self.seed}"
+        """How the model and the data were understood: lines of text."""
+        name = self.method.describe(self._source.kind.features, self.budget)
+        method = f"Method: {name}, up to {self.budget} rows, seed {self.seed}"
         lines = [*self._box.describe(*(self._seen or (None, None))), method]
         return "\n".join(short(line, 200) for line in lines + self._source.describe())
 
@@ -218,136 +357,84 @@ class Explainer:
 
     # -- inside ---------------------------------------------------------------------------------
 
-    def _one(self, x: Any) -> Group:
-        groups = self._groups(x, one=True)
+    def _one(self, x: Any, until: Rule | None = None) -> Group:
+        groups = self._groups(x, until, one=True)
         rows = sum(len(group.instances) for group in groups)
         if rows != 1:
             raise InputError(f"explain takes one row, but {rows} came: use explain_many")
         return groups[0]
 
-    def _groups(self, X: Any, one: bool = False) -> list[Group]:
-        wanted = Wanted(one, self.budget, self.method.needs, self.method.by_value)
+    def _groups(self, X: Any, until: Rule | None = None, one: bool = False) -> list[Group]:
+        budget = self.budget if until is None else int(min(self.budget, until.most))
+        wanted = Wanted(one, budget, self.method.needs, self.method.by_value)
         return self._source.groups(X, wanted)
 
-    def _plan(self, table: Instances, i: int, prepared: Prepared) -> Plan:
-        assert isinstance(self.method, Method)  # others have no plan
-        return Plan.of(table, i, prepared, self.method, self.seed, self._box)
+    def _hint(self, rows: int) -> str:
+        """What a survey would cost, where many rows are explained and one can be made."""
+        survey = isinstance(self.method, Choice) and Need.TABLE in self._source.kind.offers
+        if rows * self.budget < MANY or not survey or self.view != "binned":
+            return ""
+        return (
+            f"{rows:,} rows cost up to {rows * self.budget:,} model rows; explainer.survey() asks "
+            f"4,096 once, and then one for each row"
+        )
 
     def _check_target(self, target: Target) -> None:
-        """Before anything is paid."""
-        refuse_pair(self.method.name, self.method.needs, target)
-        if target is not None and self._box.outputs is not None:
-            answers_of(np.zeros((1, len(self._box.outputs))), self._box.outputs, target)
+        refuse_target(self.method.name, self.method.needs, target, self._box.outputs)
 
-    def _refuse_rule(self, until: Rule | None) -> None:
-        if until is None:
-            return
-        if not isinstance(until, Rule):
-            raise InputError(
-                f"until is a rule such as eagle.until.Width(0.02), not {told(until)}; numbers of "
-                "rows are eagle.until.Budget(rows=...)"
-            )
-        if not self.method.planned:
-            raise InputError(
-                f"{self.method.name} chooses rows by the answers to those before, so there is no "
-                "plan to stop in: use a planned method, such as EAGLE"
-            )
+    def _sizes(self, groups: Sequence[Group], until: Rule | None) -> list[int] | None:
+        """The rows of each call, at most if there is a rule; None where the answers decide."""
+        if isinstance(self.method, Foreign) or not self.method.planned:
+            return None
+        how, most = self._planning(self.method), self.batch_rows
+        return [n for group in groups for n in run.calls(how, group.instances, most, until)]
 
-    def _each(
-        self,
-        groups: Sequence[Group],
-        target: Target,
-        until: Rule | None = None,
-        watch: Watch | None = None,
-    ) -> Iterator[Explanation]:
-        """Explanations in the order of the rows."""
-        ready: dict[int, Explanation] = {}
-        following = 0
-        try:
-            for i, explanation in self._made(groups, target, until, watch):
-                ready[i] = explanation
-                while following in ready:
-                    yield ready.pop(following)
-                    following += 1
-        except GeneratorExit:
-            raise
-        except BaseException as error:
-            keep(error, ready)
-            raise
+    def _probed(self, instances: Instances) -> float:
+        """The seconds that the model takes for one row."""
+        row = instances.inputs([0], [instances.space(0).origin[None]])
+        began = time.perf_counter()
+        self._box.ask(row, 1)
+        return time.perf_counter() - began
+
+    def _refuse_over(self, limit: Budget, sizes: Sequence[int]) -> None:
+        """Refuse now what is known to cross a limit."""
+        why = limit.crossed(sum(sizes), len(sizes), 0.0)
+        if why is not None:
+            raise LimitError(f"{why}, so nothing was asked: quote says what is needed")
 
     def _made(
         self,
         groups: Sequence[Group],
         target: Target,
         until: Rule | None = None,
+        limit: Budget | None = None,
         watch: Watch | None = None,
     ) -> Iterator[tuple[int, Explanation]]:
-        """Explanations with the places of their rows. The few odd rows are asked first."""
+        """Explanations with the places of their rows. Small groups are asked first."""
         self._check_target(target)
-        model = Steady(self._box)
+        refuse_limit(limit)
+        if limit is not None and until is None:
+            self._refuse_over(limit, self._sizes(groups, None) or ())
+        meter = Meter(Steady(self._box).ask, limit)
+        request = Request(self._box, meter, target, self.batch_rows, until, watch)
         for group in sorted(groups, key=lambda group: len(group.instances)):
-            if self._planner is None:
-                yield from self._foreign(group, target, model)
-            else:
-                yield from self._explained(group, self._planner, target, model, until, watch)
-
-    def _foreign(
-        self, group: Group, target: Target, model: Steady
-    ) -> Iterator[tuple[int, Explanation]]:
-        """Another package explains one row after the other."""
-        rows, method = group.instances, self.method
-        assert isinstance(method, Foreign)
-        for i in range(len(rows)):
-            question = Question.of(
-                rows, i, self._box, model.ask, target, self.budget, self.seed, self.batch_rows
-            )
-            explanation = foreign.explain(method, question)
-            self._seen = explanation.task, explanation.outputs
-            yield group.places[i], explanation
+            for i, explanation in self._explained(group.instances, request):
+                self._seen = explanation.task, explanation.outputs
+                yield group.places[i], explanation
 
     def _explained(
-        self,
-        group: Group,
-        planner: Planner,
-        target: Target,
-        model: Steady,
-        until: Rule | None,
-        watch: Watch | None,
+        self, instances: Instances, request: Request
     ) -> Iterator[tuple[int, Explanation]]:
-        table = group.instances
+        if isinstance(self.method, Foreign):
+            return foreign.explain(self.method, instances, request, self.budget, self.seed)
+        return run.explain(self._planning(self.method), instances, request)
 
-        def aim(answers: Array) -> Array:
-            task, outputs = self._box.understood(answers)
-            y = answers_of(answers, outputs, aimed_at(target, answers, task, outputs))
-            # As flat ones, while larger answers may still come; in the end they are refused.
-            return np.zeros_like(y) if too_small(y) else y
-
-        most = min(self.batch_rows, max(1, CALL_BYTES // max(1, table.row_bytes)))
-        for asked in ask(planner, table, model.ask, most, aim, until, watch):
-            began = time.perf_counter()
-            bill = Bill(
-                len(asked.answers),
-                asked.calls,
-                asked.model_seconds,
-                asked.own_seconds,
-                asked.stopped,
-            )
-            plan = self._plan(table, asked.i, asked.prepared)
-            explanation = plan.explain(asked.answers, target, bill)
-            own = bill.own_seconds + time.perf_counter() - began
-            explanation = replace(explanation, bill=replace(bill, own_seconds=own))
-            self._seen = explanation.task, explanation.outputs
-            yield group.places[asked.i], explanation
+    def _planning(self, method: Method | Choice) -> Planning:
+        return Planning(method, self.budget, self.seed)
 
 
-def keep(error: BaseException, made: Mapping[int, Explanation]) -> None:
-    """Explanations by their places, on the exception that ends the making of others."""
-    places = sorted(made)
-    with suppress(Exception):  # another's exception may take no attributes
-        vars(error).update(finished=[made[i] for i in places], places=places)
-
-
-def kept(error: BaseException) -> dict[int, Explanation]:
-    """What `keep` has put on an exception: explanations by their places."""
-    on = vars(error)
-    return dict(zip(on.get("places", ()), on.get("finished", ()), strict=True))
+def _known(model: Any, task: Task | None, outputs: Sequence[Hashable] | None) -> tuple[Box, Any]:
+    """What is known of a model, and the model itself if it is recorded."""
+    if isinstance(model, Recorded):
+        return model.box(task, outputs), model.model
+    return box(model, task, outputs), model

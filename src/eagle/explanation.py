@@ -1,29 +1,33 @@
 """The result: which features pushed a prediction, how much, and how sure that is.
 
-How an explanation is saved is in `files`, how it is shown in `show`: its methods only lead there.
+Its methods for files and screens only call `eagle.files` and `eagle.show`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Any, Final, Protocol, final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from eagle.link import Logit
 from eagle.subject import Subject
 from eagle.surrogate.fit import Fitted, Surrogate
 from eagle.surrogate.posterior import Bounds, Posterior
-from eagle.targets import Target, answers_of, explained, refuse_pair, target_text
+from eagle.table.moves import Moves
+from eagle.targets import Target, answers_of, bounds_of, explained, refuse_pair, target_text
 from eagle.ties import ranked
-from eagle.types import NOTHING, Array, InputError, Need, Points, Rows, clean
+from eagle.types import NOTHING, Array, InputError, Need, Points, Rows, integer, short
 
 if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Group
 
+    from eagle.misfit import Misfit, Pair
     from eagle.show.sheet import Sheet
 
 LEVEL: Final = 0.95
@@ -34,8 +38,8 @@ LEVEL: Final = 0.95
 class Bill:
     """What an explanation cost: rows the model saw, calls it took part in, seconds.
 
-    Rows explained together share their calls; the seconds are then each one's share. `stopped`
-    says why no more rows were asked, if a rule decided that.
+    Instances explained together share calls; each has its share of the seconds. `stopped` says
+    why no more rows were asked, if a rule decided that.
     """
 
     rows: int
@@ -45,26 +49,54 @@ class Bill:
     stopped: str = ""
 
 
-@final
-@dataclass(frozen=True, eq=False)
-class Evidence:
+class Evidence(Protocol):
     """What was asked and answered, row by row; the first row is the instance itself.
 
-    `points` are the space's own encoding, `features` what the surrogate was fitted on, shape
-    (n, d): for a tree these are the values asked. `weight` is what each row counts, `answers` are
-    all outputs of the model, shape (n, outputs), and `often` says how many times each row was
-    planned, which the weight has in it.
+    Rows of a survey are those of all its explanations: there the instance has the weight 0.
     """
+
+    @property
+    def points(self) -> Points:
+        """The rows in the encoding of their space, shape (n, d)."""
+
+    @property
+    def features(self) -> Array:
+        """What the surrogate was fitted on, shape (n, d): for a tree these are the values asked."""
+
+    @property
+    def weight(self) -> Array:
+        """What each row counts, shape (n,)."""
+
+    @property
+    def answers(self) -> Array:
+        """All outputs of the model, shape (n, outputs)."""
+
+    @property
+    def often(self) -> Array:
+        """How many times each row was planned, which the weight has in it, shape (n,)."""
+
+    @property
+    def moves(self) -> Moves | None:
+        """What the steps of a table's points stand for: None where features say it all."""
+
+    def rows(self, surrogate: Surrogate, n: int | None = None) -> Rows:
+        """The first n rows, or all, as the surrogate of the explanation was put on them."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """Evidence that is held as arrays: what was asked for one instance."""
 
     points: Points
     features: Array
     weight: Array
     answers: Array
     often: Array
+    moves: Moves | None = None
 
     def rows(self, surrogate: Surrogate, n: int | None = None) -> Rows:
-        """The first n rows, or all, as the surrogate of the explanation was put on them."""
-        balanced = Need.BALANCED in surrogate.needs  # or its method would have been refused
+        balanced = Need.BALANCED in surrogate.needs  # a method checks this when it is composed
         return Rows(self.features[:n], self.weight[:n], self.often[:n], balanced)
 
 
@@ -76,11 +108,11 @@ class Explanation:
     For a line, a score is the coefficient of the feature. In the binned view a feature is 1
     while the row keeps the instance's bin or level, so its score is what *having* that value
     adds; in the continuous view it is the change per standard deviation. `posterior` says how
-    sure the scores are: None where the method does not know. Scores that are not `signed` only
+    sure the scores are; it is None if the method does not know. Scores that are not `signed` only
     say how much a feature matters, not which way it pushes. `contrast` is how far the instance
-    stands from the background in each feature's units. Without a `surrogate` the scores came
-    from another package, and cannot be fitted again. A `note` says what a reader should know of
-    the file it was read from.
+    is from the background, in each feature's units. If `surrogate` is None, the scores came from
+    another package and cannot be fitted again. With a `link`, scores, intercept and predictions
+    are log-odds. A `note` says what a reader should know about the file it was read from.
     """
 
     names: tuple[str, ...]
@@ -104,6 +136,7 @@ class Explanation:
     surrogate: Surrogate | None
     seed: int
     subject: Subject | None = None
+    link: Logit | None = None
     note: str = ""
 
     # -- how sure ---------------------------------------------------------------------------
@@ -135,29 +168,44 @@ class Explanation:
         return self.posterior
 
     def shown(self, level: float = LEVEL) -> Array:
-        """As `interval`, but NaN where there is none, and bounds at the level they have."""
+        """As `interval`, but NaN where there is none; given bounds keep their own level."""
         return np.stack(columns(self, level)[:2], axis=1)
 
     @property
     def fit(self) -> Fitted:
         """The local surrogate itself, fitted again from the evidence."""
-        return self._fitted(self._explained)
+        return self._fitted(self.target)
 
-    def _fitted(self, y: Array, rows: int | None = None) -> Fitted:
-        """The surrogate fitted to answers for the first so many rows."""
+    def _fitted(self, target: Target, rows: int | None = None) -> Fitted:
+        """The surrogate fitted to the first `rows` answers about a target, or to all."""
         if self.surrogate is None:
             raise InputError(
                 f"{self.method} cannot be fitted again from its answers: explain anew instead"
             )
-        return self.surrogate.on(self.evidence.rows(self.surrogate, rows)).fit(y[:rows])
+        y = explained(self.evidence.answers, self.outputs, target, self.link)
+        bounds = bounds_of(target, self.evidence.answers, self.task, self.link)
+        return self.surrogate.on(self.evidence.rows(self.surrogate, rows)).fit(y[:rows], bounds)
 
     def grown(self, rows: int) -> Fitted:
-        """What the first so many rows alone teach."""
-        return self._fitted(self._explained, rows)
+        """The fit to the first `rows` rows alone."""
+        return self._fitted(self.target, rows)
 
-    @property
-    def _explained(self) -> Array:
-        return answers_of(self.evidence.answers, self.outputs, self.target)
+    # -- what the line misses: see eagle.misfit -------------------------------------------------
+
+    @cached_property
+    def misfit(self) -> Misfit | None:
+        """How much of the local variation the line explains, and what it misses; None if the
+        surrogate is not a line."""
+        from eagle.misfit import misfit
+
+        return misfit(self)
+
+    def interactions(self, k: int = 5) -> tuple[Pair, ...]:
+        """The k pairs of features that act together most, with their share of the local variation
+        and a p-value. They have no intervals, since none have been shown to cover."""
+        from eagle.misfit import interactions
+
+        return interactions(self, integer(k, "k", 1))
 
     # -- other views of the same answers ------------------------------------------------------
 
@@ -168,8 +216,21 @@ class Explanation:
     def about(self, target: Target) -> Explanation:
         """The explanation of another output, or of one against another, from the same answers."""
         refuse_pair(self.method, self._needs, target)
-        y = explained(self.evidence.answers, self.outputs, target)
-        return replace(self, **described(self._fitted(y), y), target=target, note="")
+        y = answers_of(self.evidence.answers, self.outputs, target, self.link)
+        return replace(self, **described(self._fitted(target), y), target=target, note="")
+
+    def without(self) -> Array:
+        """The probability without the score of each feature, shape (d,).
+
+        With `link="logit"`, of one class, where features match the instance or do not.
+        """
+        matches = bool((self.evidence.features[0] == 1).all())
+        if self.link is None or isinstance(self.target, tuple) or not (self.signed and matches):
+            raise InputError(
+                "what is left without a feature is known with link='logit', of one class, where "
+                "features match the instance or do not: the binned view, or parts"
+            )
+        return np.asarray(self.link.back(self.prediction - self.scores))
 
     @property
     def target_name(self) -> str:
@@ -192,9 +253,8 @@ class Explanation:
     def __repr__(self) -> str:
         best = ", ".join(f"{self.names[j]} {self.scores[j]:+.3g}" for j in self.order()[:3])
         more = ", …" if len(self.names) > 3 else ""
-        return short(
-            f"<Explanation of {self.target_name} = {self.prediction:.4g}: {best}{more}>", 200
-        )
+        said = "" if np.isnan(self.prediction) else f" = {self.prediction:.4g}"
+        return short(f"<Explanation of {self.target_name}{said}: {best}{more}>", 200)
 
     # -- files: see eagle.files -----------------------------------------------------------------
 
@@ -241,7 +301,7 @@ class Explanation:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """In words, what a reader should know before trusting the scores."""
+        """Sentences that a reader should know before trusting the scores."""
         from eagle.show.warnings import warnings
 
         return warnings(self)
@@ -254,7 +314,7 @@ class Explanation:
         return title(self)
 
     def sheet(self, level: float = LEVEL) -> Sheet:
-        """What every way of showing it shows."""
+        """The content that text, HTML and rich show."""
         from eagle.show.sheet import sheet
 
         return sheet(self, level)
@@ -275,7 +335,10 @@ class Explanation:
         return html.explanation(self)
 
     def to_frame(self, level: float = LEVEL) -> pd.DataFrame:
-        """A tidy table: one row a feature, in the features' own order."""
+        """A tidy table: one row a feature, in the features' own order.
+
+        With a link, `odds` is what a score multiplies the odds by.
+        """
         from eagle.show import export
 
         return export.to_frame(self, level)
@@ -304,7 +367,7 @@ def columns(e: Explanation, level: float) -> tuple[Array, Array, Array, Array]:
 
 
 def described(fit: Fitted, y: Array) -> dict[str, Any]:
-    """The fields of an explanation that a fit decides; row 0 is the instance."""
+    """The fields of an explanation that come from a fit; row 0 is the instance."""
     return {
         "scores": fit.scores,
         "posterior": fit.posterior,
@@ -315,9 +378,3 @@ def described(fit: Fitted, y: Array) -> dict[str, Any]:
         "r2": fit.r2,
         "r2_held_out": fit.r2_held_out,
     }
-
-
-def short(text: str, width: int) -> str:
-    """Text cut to a width, without line breaks or control characters."""
-    text = clean(text)
-    return text if len(text) <= width else text[: width - 1] + "…"

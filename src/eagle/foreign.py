@@ -1,29 +1,28 @@
-"""Methods of other packages: they ask the model themselves, and we keep the bill."""
+"""Methods of other packages. They choose what to ask; we count their rows and calls."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, final
 
 import numpy as np
 
-from eagle.explanation import Bill, Evidence, Explanation
+from eagle.engine.meter import Query
+from eagle.engine.run import Request
+from eagle.explanation import Asked, Bill, Explanation
 from eagle.models.box import Box
 from eagle.surrogate.posterior import Posterior
 from eagle.table.neighbours import Neighbours
 from eagle.targets import Target, aimed_at, answers_of, explained
 from eagle.types import AnswerError, Array, InputError, Instances, Need
 
-Query = Callable[[Any, int], Array]
-"""Inputs and how many there are, to checked answers, shape (n, outputs)."""
-
 
 @final
 @dataclass(frozen=True, eq=False)
-class Told:
-    """What another package says: a score for each feature, and what it adds up from."""
+class ForeignScores:
+    """The result of another package: a score for each feature, and the base they add to."""
 
     scores: Array
     base: float = float("nan")
@@ -34,28 +33,36 @@ class Told:
 @final
 @dataclass(frozen=True)
 class Foreign:
-    """A method of another package. `run` asks a `Question` and returns what it was `Told`.
+    """A method of another package. `run` takes a `Question` and returns `ForeignScores`.
 
-    `budget` is how many rows the model is asked at most, the background's included.
+    `budget` is the largest number of rows the model is asked, those of the background included.
     """
 
     name: str
-    run: Callable[[Question], Told]
+    run: Callable[[Question], ForeignScores]
     budget: int = 500
     needs: frozenset[Need] = frozenset({Need.ROWS, Need.TABLE})
     planned: ClassVar = False
     by_value: ClassVar = True
 
+    def rows(self, features: int | None) -> int:
+        """How many rows are asked unless the caller says otherwise."""
+        return self.budget
+
+    def describe(self, features: int | None, rows: int) -> str:
+        """Its name."""
+        return self.name
+
 
 @final
 @dataclass(eq=False)
 class Question:
-    """One row and its background as numbers, and a model of such numbers that keeps the bill.
+    """One row and its background as numbers, and a model of such numbers that counts its rows.
 
-    Categories are codes, in `categories` by column; the target is one output, or one minus
-    another; None until the first answers have shown the predicted class. The instance goes along
-    with the first call. No row is asked twice, every one the model sees is counted, and none
-    beyond the budget is asked.
+    Categories are codes; `categories` lists their columns. The target is one output, or one minus
+    another; it is None until the first answers have shown the predicted class. The first call
+    includes the instance. No row is asked twice, every row that the model sees is counted, and no
+    row beyond the budget is asked.
     """
 
     instances: Neighbours
@@ -74,7 +81,7 @@ class Question:
 
     @classmethod
     def of(cls, instances: Instances, *rest: Any) -> Question:
-        """About one of several instances, which must be rows among those of their background."""
+        """The question about one of several instances, whose background must have rows."""
         if not isinstance(instances, Neighbours):
             raise InputError(f"a method of another package needs {Need.ROWS.value}")
         return cls(instances, *rest)
@@ -87,7 +94,7 @@ class Question:
     @property
     def data(self) -> Array:
         """The background's rows, shape (n, d)."""
-        return self.instances.rows.values
+        return self.instances.values
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -95,15 +102,15 @@ class Question:
 
     @property
     def categories(self) -> list[int]:
-        """The columns, of the d explained, that are levels."""
+        """Which of the d explained columns are categories."""
         background = self.instances.table.background
         return [
             k for k, j in enumerate(background.moved) if background.columns[j].levels is not None
         ]
 
     @property
-    def whole(self) -> list[int]:
-        """The columns, of the d explained, that hold integers."""
+    def integers(self) -> list[int]:
+        """Which of the d explained columns hold integers."""
         background = self.instances.table.background
         return [k for k, j in enumerate(background.moved) if background.columns[j].integer]
 
@@ -115,13 +122,13 @@ class Question:
     def answers(self, values: Array) -> Array:
         """All outputs for rows of numbers, shape (n, outputs)."""
         values = np.atleast_2d(np.array(values, dtype=np.float64))
-        values[:, self.whole] = np.rint(values[:, self.whole])  # as the model is asked them
+        values[:, self.integers] = np.rint(values[:, self.integers])  # the model is asked integers
         if not self.known:
-            return self._told(np.concatenate([self.x[None], values]))[1:]
-        return self._told(values)
+            return self._replies_to(np.concatenate([self.x[None], values]))[1:]
+        return self._replies_to(values)
 
-    def _told(self, values: Array) -> Array:
-        """The answers to rows, of which only those that are new are asked."""
+    def _replies_to(self, values: Array) -> Array:
+        """The answers to rows. Only rows that were not asked before are asked."""
         known, keys, fresh = self.known, [row.tobytes() for row in values], []
         for k, key in enumerate(keys):
             if key not in known:
@@ -162,45 +169,56 @@ class Question:
         """The number to be explained, for rows of numbers, shape (n,)."""
         answers = self.answers(values)
         _, outputs = self.understood()
-        explained(np.concatenate(self.replies), outputs, self.target)
-        return answers_of(answers, outputs, self.target)
+        explained(np.concatenate(self.replies), outputs, self.target, self.box.link)
+        return answers_of(answers, outputs, self.target, self.box.link)
 
     def understood(self) -> tuple[str, tuple[Any, ...]]:
-        """The task and the names of the outputs, by the first answers; these settle the target."""
+        """The task and the outputs, as the first answers show them. This also sets the target."""
         task, outputs = self.box.understood(self.replies[0])
         self.target = aimed_at(self.target, self.replies[0], task, outputs)
         return task, outputs
 
 
-def explain(method: Foreign, question: Question) -> Explanation:
+def explain(
+    method: Foreign, instances: Instances, request: Request, budget: int, seed: int
+) -> Iterator[tuple[int, Explanation]]:
+    """Another package explains one instance after the other."""
+    box, query, target, most = request.box, request.meter.ask, request.target, request.batch_rows
+    for i in range(len(instances)):
+        question = Question.of(instances, i, box, query, target, budget, seed, most)
+        yield i, told_by(method, question)
+
+
+def told_by(method: Foreign, question: Question) -> Explanation:
     """The explanation that another package gives, in our form; the first row is the instance."""
     began = time.perf_counter()
-    told = method.run(question)
+    foreign = method.run(question)
     answers, rows = np.concatenate(question.replies), np.concatenate(question.rows)
     task, outputs = question.understood()
-    prediction = float(explained(answers, outputs, question.target)[0])
+    prediction = float(explained(answers, outputs, question.target, question.box.link)[0])
     own = time.perf_counter() - began - question.seconds
     i, instances = question.i, question.instances
-    added = told.base + float(told.scores.sum())
+    added = foreign.base + float(foreign.scores.sum())
     return Explanation(
         names=question.names,
         conditions=instances.conditions(i),
         values=instances.own(i),
-        scores=told.scores,
-        posterior=told.posterior,
-        signed=told.signed,
-        intercept=told.base,
+        scores=foreign.scores,
+        posterior=foreign.posterior,
+        signed=foreign.signed,
+        intercept=foreign.base,
         prediction=prediction,
         local_prediction=added if np.isfinite(added) else prediction,
         target=question.target,
         outputs=outputs,
         task=task,
-        contrast=np.ones(len(told.scores)),
+        contrast=np.ones(len(foreign.scores)),
         r2=float("nan"),
         r2_held_out=float("nan"),
-        evidence=Evidence(rows, rows, np.ones(len(rows)), answers, np.ones(len(rows))),
+        evidence=Asked(rows, rows, np.ones(len(rows)), answers, np.ones(len(rows))),
         bill=Bill(len(rows), question.calls, question.seconds, own),
         method=method.name,
         surrogate=None,
         seed=question.seed,
+        link=question.box.link,
     )

@@ -85,13 +85,10 @@ class Shapley:
     ends: float = 1.0
 
     def __call__(self, features: Array, anchor: Array) -> Array:
-        from scipy.special import gammaln
-
         d = features.shape[-1]
         weight = np.full(d + 1, float(self.ends))
         k = np.arange(1, d)
-        ways = gammaln(d + 1) - gammaln(k + 1) - gammaln(d - k + 1)
-        weight[1:d] = np.exp(-ways) * (d - 1) / (k * (d - k))
+        weight[1:d] = np.exp(-log_ways(d)[1:d]) * (d - 1) / (k * (d - k))
         matches = np.rint(features.sum(axis=-1)).astype(np.intp)
         return np.asarray(np.maximum(weight, TINY)[matches])
 

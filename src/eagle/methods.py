@@ -12,21 +12,26 @@ from eagle.design.balanced import Sobol
 from eagle.design.climax import BothLabels
 from eagle.design.cluster import Cluster
 from eagle.design.coalitions import Coalitions
+from eagle.design.complements import Complements
 from eagle.design.focused import IDENTITY, Focus, ToGo
 from eagle.design.greedy import Greedy
 from eagle.design.hadamard import Hadamard
 from eagle.design.independent import Independent
+from eagle.design.latin import Latin
+from eagle.design.law import Absorbed, Clipped
 from eagle.design.tilted import Gauss, Laplace, Removal, Tilted, Uniform
 from eagle.design.unravel import Acquisition, Unravel, fur
-from eagle.engine.method import Method
+from eagle.engine.method import Choice, Method
 from eagle.foreign import Foreign
 from eagle.kernel import Exponential, Shapley, Unit, cosine
-from eagle.surrogate.bayes import BayesLinear
+from eagle.source.masks import carried
+from eagle.surrogate.bayes import BayesLinear, Prior
 from eagle.surrogate.bootstrap import Bootstrap
 from eagle.surrogate.boundary import Boundary
 from eagle.surrogate.evidence import Evidence
-from eagle.surrogate.information import Prior
+from eagle.surrogate.heldout import HeldOut
 from eagle.surrogate.logistic import Logistic
+from eagle.surrogate.pairs import Paired
 from eagle.surrogate.process import Importance, Process
 from eagle.surrogate.ridge import Ridge
 from eagle.surrogate.robust import Robust
@@ -36,49 +41,96 @@ from eagle.table.column import plain
 from eagle.types import InputError
 
 PAPER: Final = Prior(slopes=None, intercept=None)
-"""Precision λ = d on every coefficient, the intercept's too, as the paper's numbers suggest."""
+"""Precision λ = d on every coefficient, also on the intercept, as the paper's numbers suggest."""
 
 COSINE: Final = Exponential(0.25, distance=cosine)
-"""LIME's kernel of masks: 0.25 of the cosine distance, which for texts it writes 25 of 100."""
+"""LIME's kernel of masks: width 0.25 of the cosine distance. For texts LIME writes 25 of 100."""
 
 EAGLE: Final = Method("EAGLE", Greedy(), Exponential(), BayesLinear(), COSINE)
-"""Algorithm 1 read consistently: greedy in the batch, a free intercept, λ = 1. On masks, LIME's
-kernel of masks."""
+"""Algorithm 1, read consistently: greedy within a batch, a free intercept, λ = 1. On masks it has
+LIME's kernel of masks."""
 
 EAGLE_PAPER: Final = Method(
     "EAGLE (paper)", Greedy(prior=PAPER, frozen=True), Exponential(), BayesLinear(PAPER), COSINE
 )
-"""Algorithm 1 as printed. More stable and, by the shrunk intercept, less right: see README."""
+"""Algorithm 1 as printed. It is as stable as `EAGLE`, but its shrunk intercept biases scores."""
 
 EAGLE_BALANCED: Final = Method(
     "EAGLE (balanced)", Sobol(), Exponential(), Robust(balanced=True), COSINE
 )
-"""Balanced rows in place of informative ones: it converges to what LIME does, soonest of all.
+"""Balanced rows: it converges to the same explanation as LIME, with the fewest rows of all.
 
-Scrambled Sobol' points of the law that has the kernel in it; a free intercept and λ = 1 as in
-`EAGLE`, each row weighing π̄, so that λ shrinks as it would under the kernel. Intervals are those
-of `Robust`; with `BayesLinear()` in its place they are the posterior's.
+Rows are scrambled Sobol' points, drawn by the kernel instead of being weighed by it. The intercept
+is free and λ = 1, as in `EAGLE`. Each row has the weight π̄, the kernel's mean weight, so λ shrinks
+as much as it would under the kernel. Intervals are those of `Robust`; with `BayesLinear()` in its
+place they are the posterior's.
 """
 
+EAGLE_WIDE: Final = Method("EAGLE (wide)", Latin(Clipped()), Exponential(), HeldOut())
+"""For tables with fewer than four rows a feature, up to any number of features.
+
+Rows are a Latin hypercube, since the columns of Sobol' points repeat there. Scores and intervals
+come from residuals of held-out rows. Each value changes, and stays, in at least one row of eight.
+Plans do not grow.
+"""
+
+EAGLE_FEW: Final = replace(EAGLE, name="EAGLE (few rows)", surrogate=Ridge())
+"""`EAGLE` for fewer than two rows a part: its scores, without intervals, which would not hold."""
+
 EAGLE_HADAMARD: Final = Method("EAGLE (Hadamard)", Hadamard(), Exponential(), Robust(), COSINE)
-"""Orthogonal rows and their mirror images, for masks and bins: on images nearly as near to the
-limit as balanced rows, elsewhere farther (`python -m evaluation bench tried`)."""
+"""Orthogonal rows and their mirror images, for masks and bins. On images it is nearly as close to
+the limit as balanced rows, otherwise less close (`python -m evaluation bench tried`)."""
+
+EAGLE_MASKS: Final = Method("EAGLE (masks)", Complements(), Exponential(), Paired(), COSINE)
+"""For images and texts: masks in pairs with their complements, none twice; intervals from pairs.
+
+It converges to the same explanation as `EAGLE_BALANCED`, with fewer rows
+(`python -m evaluation bench masks`). If all masks fit into the budget, its scores are exact.
+"""
+
+ENOUGH: Final = 40
+"""How many rows should change a value, and keep it, before its score is trusted."""
+
+RAREST: Final = 1 / 32
+"""The least share of rows in which a law of tables changes a value, or keeps it."""
+
+
+def suited(d: int, masks: bool, rows: int, growing: bool) -> Method:
+    """The method for d features, by measurement: docs/adr/0033-wide-tables.md and 0034-masks.md."""
+    if masks:
+        if carried(d, rows):
+            return EAGLE_MASKS
+        return EAGLE_BALANCED if growing else EAGLE_FEW
+    law = Clipped(min(1 / 8, ENOUGH / rows)) if rows * RAREST < ENOUGH else Absorbed()
+    if d > 16 and rows < (6 if d > 100 else 4) * d and not growing:
+        return replace(EAGLE_WIDE, design=Latin(law))
+    return replace(EAGLE_BALANCED, design=Sobol(law))
+
+
+DEFAULT: Final = Choice("EAGLE", suited)
+"""The default of an explainer: for each instance the method that suits it.
+
+Images, texts and other parts: `EAGLE_MASKS`, exact if all masks fit into the budget; with fewer
+than two rows a part the greedy rows of `EAGLE`, without intervals. Tables: `EAGLE_BALANCED`, or
+`EAGLE_WIDE` with fewer than about four rows a feature. With fewer than 1,280 rows, rare changes are
+drawn more often than by the kernel, so that no score depends on a handful of rows.
+"""
 
 LIME: Final = Method("LIME", Independent(), Exponential(), Ridge(), COSINE)
 """Independent rows, a weighted ridge of 1, all features kept; see `lime` to keep some.
 
-Offsets are drawn around the instance (`sample_around_instance` in the package `lime`), and
-values in a bin from the background's own, not from a normal law cut to the bin, which returns
-values that no row has where a bin is degenerate.
+Offsets are drawn around the instance (`sample_around_instance` in the package `lime`). Values in a
+bin are drawn from the background's own values. The package draws them from a normal law cut to the
+bin, which gives values that no row has where a bin is degenerate.
 """
 
 GLIME: Final = Method("GLIME", Tilted(), Exponential(), Ridge(), COSINE)
-"""GLIME-Binomial: LIME's kernel in the drawing, so that each row counts fully; ridge of 1.
+"""GLIME-Binomial: rows are drawn by LIME's kernel and have equal weights; a ridge of 1.
 
-On masks it absorbs LIME's cosine kernel, so that its line means what LIME's does: a little over
-half of the parts are kept. Its authors' code for images has another law, far nearer to the whole
-image: see `GLIME_PUBLISHED`. Their code for tables cannot be imported; here the law is exact,
-also where matches have unequal probabilities.
+On masks it draws by LIME's cosine kernel, so its scores mean the same as LIME's: a little over
+half of the parts are kept. The authors' code for images has another law, with nearly all parts
+kept: see `GLIME_PUBLISHED`. Their code for tables cannot be imported; here the law is exact, also
+if matches have unequal probabilities.
 """
 
 GLIME_PUBLISHED: Final = Method(
@@ -86,17 +138,17 @@ GLIME_PUBLISHED: Final = Method(
 )
 """GLIME as its authors' code draws images, for masks only: σ = ¼, 1,024 rows, a ridge of 1.
 
-Its kernel is that of the number of parts removed, e^(−removed/σ²), on fair coins, and all parts
-are never kept. At σ = ¼ nearly every mask leaves out one part: of 12 parts 92% are kept, of 50
-98%. So there are hardly more than d masks to ask, each once, however large the budget; one that
-is drawn again counts again. It scores what leaving a part out of the whole does; `GLIME` scores
-what it does among parts of which nearly half are off.
+Masks of fair coins are drawn by the kernel e^(−removed/σ²) of the number of parts removed, and
+the mask that keeps all parts is excluded. At σ = ¼ nearly every mask leaves out one part: 92% of 12
+parts are kept, 98% of 50. So there are hardly more than d different masks, whatever the budget.
+Each is asked once, and counts as often as it is drawn. A score is the effect of leaving a part out
+of the complete image; in `GLIME` it is the effect when nearly half of the others are off.
 """
 
 GLIME_LIME: Final = Method(
     "GLIME (LIME's ridge)", Tilted(mass=True), Exponential(), Ridge(), COSINE
 )
-"""GLIME whose ridge is α/π̄: what it converges to is what LIME converges to, sooner."""
+"""GLIME with a ridge of α/π̄: it converges to the same explanation as LIME, with fewer rows."""
 
 GLIME_GAUSS: Final = Method("GLIME (Gauss)", Tilted(Gauss(0.5)), Exponential(), Ridge())
 """Offsets from N(0, ½²) standard deviations, in the continuous view; the ½ is our choice."""
@@ -105,13 +157,13 @@ GLIME_LAPLACE: Final = Method("GLIME (Laplace)", Tilted(Laplace(0.5)), Exponenti
 """Offsets from the Laplace law of scale ½, in the continuous view."""
 
 GLIME_UNIFORM: Final = Method("GLIME (uniform)", Tilted(Uniform(0.5)), Exponential(), Ridge())
-"""Offsets evenly within ½ a standard deviation, in the continuous view."""
+"""Offsets from the uniform law within ½ a standard deviation, in the continuous view."""
 
 BAYLIME: Final = Method("BayLIME", Independent(), Exponential(), Evidence(), COSINE)
-"""BayLIME without prior knowledge: both precisions by the evidence of ε ~ N(0, 1/(απ)).
+"""BayLIME without prior knowledge: both precisions maximise the evidence of ε ~ N(0, 1/(απ)).
 
-Its noise counts rows, as its authors' code does: a weight says how noisy a row is, so it is no
-count. scikit-learn's BayesianRidge sums weights from 1.7 on, as if they were repetitions.
+A weight says how noisy a row is; every row counts as one row, as in the authors' code. From version
+1.7 on, scikit-learn's BayesianRidge treats weights as numbers of repetitions.
 """
 
 
@@ -120,17 +172,17 @@ def baylime(
 ) -> Method:
     """BayLIME with a prior N(mean, 1/precision) on scores; fully informative if `noise` is given.
 
-    The reference shifts each score by its own variance alone; here the whole covariance counts.
+    The reference shifts each score by its own variance only; here the full covariance is used.
     """
     how = "partial" if noise is None else "full"
     return replace(BAYLIME, name=f"BayLIME ({how})", surrogate=Evidence(noise, precision, mean))
 
 
 BAYLIME_PARTIAL: Final = baylime(1.0)
-"""BayLIME with a prior precision of 1, and the noise by the evidence."""
+"""BayLIME with a prior precision of 1; the noise maximises the evidence."""
 
 BAYLIME_FULL: Final = baylime(1000.0, noise=1.0)
-"""BayLIME with the precisions its authors ship: 1,000 for the prior and 1 for the noise."""
+"""BayLIME with the precisions of its authors' code: 1,000 for the prior and 1 for the noise."""
 
 
 def lime(selection: Selection | None = None, alpha: float = 1.0) -> Method:
@@ -140,7 +192,7 @@ def lime(selection: Selection | None = None, alpha: float = 1.0) -> Method:
 
 
 def Bootstrapped(method: Method, resamples: int = 200) -> Method:  # noqa: N802
-    """The method with intervals from resampled rows: the same answers, no further query."""
+    """The method with intervals from resampled rows: from the same answers, without queries."""
     if not method.planned:
         raise InputError(
             f"{method.name} chooses rows by the answers before, so its rows cannot be resampled: "
@@ -153,15 +205,15 @@ def Bootstrapped(method: Method, resamples: int = 200) -> Method:  # noqa: N802
 BAYESLIME: Final = Method("BayesLIME", Focus(), Exponential(), BayesLinear(IDENTITY))
 """Focused sampling by the EAGLE paper's protocol: 10 seeds, batches of 10 from pools of 1,000.
 
-The reference's softmax overflows to NaN where the pilot is uncertain, and its intervals are
-drawn where a closed form exists; neither is so here. Its prior shrinks the intercept, which leaks
-some of the base rate into the scores: that is the method.
+The reference's softmax overflows to NaN if the pilot is uncertain, and it samples intervals that
+have a closed form; neither is so here. The prior shrinks the intercept, so some of the base rate
+goes into the scores. This is part of the method.
 """
 
 BAYESLIME_REPOSITORY: Final = Method(
     "BayesLIME (repository)", Focus(100, 2500, 10_000), Exponential(), BayesLinear(IDENTITY)
 )
-"""The defaults of its authors' code: one batch of all that the budget leaves after 100 seeds."""
+"""The defaults of its authors' code: 100 seeds, then all other rows in one batch."""
 
 BAYESLIME_IID: Final = Method(
     "BayesLIME (unfocused)", Independent(), Exponential(), BayesLinear(IDENTITY)
@@ -176,10 +228,10 @@ BAYESSHAP: Final = Method(
 )
 """BayesLIME's line under the Shapley kernel, on coalitions, focused.
 
-Every match is a fair coin, in seeds and in pools: to coalitions drawn so, the Shapley kernel gives
-Shapley values. The reference draws bins by their frequency, as LIME does, and weighs them by the
-Shapley kernel all the same; that is not Shapley's law. It also scores candidates by raw inputs in
-place of matches, a bug; here by matches.
+Every match is a fair coin, in seeds and in pools: on such coalitions the Shapley kernel gives
+Shapley values. The reference draws bins by their frequency, as LIME does, and still weighs them by
+the Shapley kernel, which does not give Shapley values. It also has a bug: it scores candidates by
+raw inputs instead of matches.
 """
 
 BAYESSHAP_REPOSITORY: Final = Method(
@@ -188,7 +240,7 @@ BAYESSHAP_REPOSITORY: Final = Method(
     Shapley(),
     BayesLinear(IDENTITY),
 )
-"""BayesSHAP by the defaults of its authors' code, but by fair coins: see `BAYESSHAP`."""
+"""BayesSHAP with the defaults of its authors' code, but with fair coins: see `BAYESSHAP`."""
 
 BAYESSHAP_IID: Final = Method(
     "BayesSHAP (unfocused)", Coalitions(), Shapley(), BayesLinear(IDENTITY)
@@ -214,60 +266,62 @@ def bayesshap_to_go(width: float, level: float = 0.95, budget: int = 5000) -> Me
 
 
 DLIME: Final = Method("DLIME", Cluster(), Exponential(), Ridge(), budget=1_000_000)
-"""The whole cluster of the background that the instance's nearest neighbour is in; no chance.
+"""All background rows in the cluster of the instance's nearest neighbour; nothing is random.
 
-The reference compares raw values for equality, so that numbers hardly ever match; here bins do.
+The reference compares raw values for equality, so numbers hardly ever match; here it is by bins.
 """
 
 DLIME_NEAREST: Final = Method("DLIME (nearest)", Cluster(nearest=True), Exponential(), Ridge())
 """DLIME within a budget: the nearest rows of the cluster first."""
 
 US_LIME: Final = Method("US-LIME", Independent(Gauss(0.5)), Exponential(), Boundary())
-"""Rows near the decision boundary, a tenth of those asked: at the budget that others have.
+"""A line fitted to a tenth of the rows asked: those near the decision boundary.
 
-The reference measures distances from the raw instance, which is right for standardised data only.
+The budget is the usual one. The reference measures distances from the raw instance, which is right
+only for standardised data.
 """
 
 US_LIME_PUBLISHED: Final = replace(US_LIME, name="US-LIME (published)", budget=5000)
-"""US-LIME as published: ten rows are asked for each of the 500 that are meant."""
+"""US-LIME as published: its 500 rows are a tenth of the 5,000 asked."""
 
 TILIA: Final = Method("Tilia", Independent(), Exponential(), Tree(selection=Auto(10)), COSINE)
 """A regression tree in place of the line, on the values asked, in either view of a table.
 
-Its importances have no sign: the reference gives them one by the class that is explained, which
-says nothing about a direction.
+Its importances have no sign. The reference gives them the sign of the explained class, which says
+nothing about a direction.
 """
 
 S_LIME: Final = Method("S-LIME", Append(), Exponential(), Ridge(1.0, LassoPath(5)))
-"""More rows until the steps of the lasso path to at most 5 features are no accident, or the budget
-is spent. What is tested is what is reported: one path of the same columns."""
+"""Rows are added until the lasso path selects up to 5 features in a statistically clear order, or
+the budget is spent. The tested path is the one that selects the reported features."""
 
 S_LIME_PUBLISHED: Final = replace(
     S_LIME, name="S-LIME (published)", design=Append(first=1000), budget=10_000
 )
-"""S-LIME with its authors' numbers, but rows are kept, not drawn anew in every round."""
+"""S-LIME with its authors' settings, except that rows are kept from round to round."""
 
 CLIMAX: Final = Method("CLIMAX", BothLabels(), Exponential(), Logistic())
-"""CLIMAX's sound part: rows of both labels in balance, and a logistic line on those labels.
+"""The main part of CLIMAX: rows with both labels in balance, and a logistic line on the labels.
 
-What it labels by a mixture's components, and coefficients divided by their sum, are left out.
+Two steps of the published method are left out: labels by the components of a mixture, and
+coefficients divided by their sum.
 """
 
 CLIMAX_PUBLISHED: Final = replace(CLIMAX, name="CLIMAX (published)", budget=2200)
-"""CLIMAX with as many rows as the reference asks for 500."""
+"""CLIMAX with the number of rows that the reference asks when it is set to 500."""
 
 SHAP_KERNEL: Final = Foreign("Kernel SHAP", KernelShap())
-"""`shap`'s own KernelExplainer, beside ten rows of the background."""
+"""`shap`'s own KernelExplainer, with ten rows of the background."""
 
 SHAP_PERMUTATION: Final = Foreign("Permutation SHAP", PermutationShap())
-"""`shap`'s own PermutationExplainer, beside ten rows of the background."""
+"""`shap`'s own PermutationExplainer, with ten rows of the background."""
 
 
 def calibrated(labels: Iterable[Hashable]) -> Foreign:
-    """Calibrated Explanations, whose own package it asks: `labels` are those of the data's rows.
+    """Calibrated Explanations, by its own package. `labels` are those of the data's rows.
 
-    Every explanation asks the whole data once, up to 10,000 rows, to calibrate: give less data
-    for less. Its bounds speak of calibration, not of sampling.
+    To calibrate, every explanation asks all rows of the data once, up to 10,000; with less data it
+    asks less. The bounds are about calibration, not about sampling.
     """
     given = tuple(plain(label) for label in labels)
     for label in given:
@@ -277,19 +331,19 @@ def calibrated(labels: Iterable[Hashable]) -> Foreign:
 
 
 UNRAVEL: Final = Method("UnRAvEL", Unravel(), Unit(), Process(), budget=100)
-"""Row by row where a Gaussian process is unsure and the instance near; a score is 1/length.
+"""Asks row by row where a Gaussian process is uncertain, near the instance. A score is 1/length.
 
-Scores have no sign and no interval. The reference takes the norm of all candidates together, so
-that locality does not tell them apart; here each has its own. It also ranks features by lengths
-that nothing has tuned where the answers are flat; here such scores are 0. It climbs on from the
-best candidates, which by the formula ends near the line on which all features move together;
-here the best of a pool is asked.
+Scores have no sign and no interval. It differs from the reference in three points. The reference
+takes one norm of all candidates together, so locality does not distinguish them; here each has its
+own. If all answers are equal, the reference ranks features by untuned lengths; here scores are 0.
+The reference goes on with gradient ascent from the best candidates, which by its formula ends near
+the line on which all features move together; here the best candidate of a pool is asked.
 """
 
 UNRAVEL_RELEVANCE: Final = Method(
     "UnRAvEL (relevance)", Unravel(), Unit(), Process("relevance"), budget=100
 )
-"""UnRAvEL scored by how far predictions move with a feature, not by length alone.
+"""UnRAvEL with scores by how much predictions change with a feature, not by length alone.
 
 The reference divides variances by standard deviations here.
 """

@@ -13,10 +13,13 @@ PATIENCE = 2.0
 
 @final
 class Progress:
-    """Reports how far a job of `total` steps is: after two seconds, at most once a second."""
+    """Reports how far a job of `total` steps is: after two seconds, at most once a second.
 
-    def __init__(self, what: str, total: int, *, silent: bool = False) -> None:
-        self._what, self._total, self._silent = what, total, silent
+    A `hint` is told once, before the first report.
+    """
+
+    def __init__(self, what: str, total: int, *, silent: bool = False, hint: str = "") -> None:
+        self._what, self._total, self._silent, self._hint = what, total, silent, hint
         self._began = self._said = time.monotonic()
         self._open, self._done = False, 0
 
@@ -32,6 +35,9 @@ class Progress:
         if self._silent or spent < PATIENCE or (now - self._said < 1 and done < self._total):
             return
         self._said = now
+        if self._hint:
+            sys.stderr.write(f"{self._hint}\n")
+            self._hint = ""
         left = spent / max(done, 1) * (self._total - done)
         end = "\n" if done >= self._total else ""
         sys.stderr.write(f"\r{self._what}: {done} of {self._total}, {left:.0f} s left   {end}")
@@ -49,24 +55,25 @@ class Progress:
 class Watching:
     """A line that shows the widest interval so far, and about how many rows are left."""
 
-    def __init__(self, *, silent: bool = False) -> None:
-        self._silent, self._began, self._open = silent, time.monotonic(), False
+    def __init__(self) -> None:
+        self._began, self._open = time.monotonic(), False
+
+    def __enter__(self) -> Watching:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._open:
+            sys.stderr.write("\n")
 
     def look(self, look: Look, rows: float) -> None:
         """Report a look: its widest 95% interval, and how many of the forecast `rows` are left."""
-        if self._silent or time.monotonic() - self._began < PATIENCE:
+        if time.monotonic() - self._began < PATIENCE:
             return
         low, high = look.posterior.interval(0.95).T
         left = max(0.0, rows - look.rows)
-        said = f"about {left:.0f} to go" if left < 1e7 else "nobody knows how many to go"
+        said = f"about {left:.0f} to go" if left < 1e7 else "the number of rows to go is not known"
         sys.stderr.write(
             f"\rasked {look.rows} rows: widest 95% interval {(high - low).max():.3g}, {said}   "
         )
         sys.stderr.flush()
         self._open = True
-
-    def close(self) -> None:
-        """Ends the line, if one was begun."""
-        if self._open:
-            sys.stderr.write("\n")
-            self._open = False

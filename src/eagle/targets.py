@@ -6,9 +6,11 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
+from eagle.link import Logit
+from eagle.models.box import are_probabilities
 from eagle.surrogate.fit import is_flat
 from eagle.ties import best
-from eagle.types import Array, InputError, Need, ReplyError, told
+from eagle.types import UNBOUNDED, Array, InputError, Need, Range, ReplyError, told
 
 Target: TypeAlias = Any
 """An output's name, or a pair of them: the first against the second."""
@@ -22,16 +24,31 @@ def aimed_at(target: Target, answers: Array, task: str, outputs: tuple[Any, ...]
 
 
 def refuse_pair(method: str, needs: frozenset[Need], target: Target) -> None:
-    """What looks for the boundary p = ½ of a class cannot explain a difference of classes."""
+    """Refuse a pair of outputs for a method that needs the boundary p = ½ of one class."""
     if isinstance(target, tuple) and Need.BINARY in needs:
         raise InputError(
-            f"{method} explains the probability of one class, not of one against another: of two "
-            "classes, either says it all"
+            f"{method} explains the probability of one class, not of one against another: with two "
+            "classes, give one of them as the target"
         )
 
 
-def answers_of(answers: Array, outputs: tuple[Any, ...], target: Target) -> Array:
-    """The answers, shape (n, outputs), for one output, or for one minus another."""
+def refuse_target(
+    method: str, needs: frozenset[Need], target: Target, outputs: tuple[Any, ...] | None
+) -> None:
+    """Refuse a target that does not fit, before anything is asked."""
+    refuse_pair(method, needs, target)
+    if target is not None and outputs is not None:
+        answers_of(np.zeros((1, len(outputs))), outputs, target)
+
+
+def answers_of(
+    answers: Array, outputs: tuple[Any, ...], target: Target, link: Logit | None = None
+) -> Array:
+    """The numbers to explain, shape (n,), from answers (n, outputs): one output, or a pair."""
+    if link is not None:
+        if isinstance(target, tuple) and len(target) == 2:
+            return link.against(*(answers_of(answers, outputs, t) for t in target))
+        return link.of(answers_of(answers, outputs, target))
     if isinstance(target, tuple):
         if len(target) != 2:
             raise InputError("one output against another is a pair of names")
@@ -49,28 +66,41 @@ def answers_of(answers: Array, outputs: tuple[Any, ...], target: Target) -> Arra
     raise InputError(f"the model has no output {told(target)}; it has {named}")
 
 
+def bounds_of(target: Target, answers: Array, task: str, link: Logit | None) -> Range:
+    """The least and the greatest possible answer, for probabilities and their differences."""
+    pair = isinstance(target, tuple)
+    if link is not None:
+        return link.bounds(pair)
+    known = answers[1:] if np.isnan(answers[0]).any() else answers
+    if task != "classification" or not are_probabilities(known):
+        return UNBOUNDED
+    return (-1.0, 1.0) if pair else (0.0, 1.0)
+
+
 def _same(name: Any, target: Any) -> bool:
     try:
         return bool(name == target)
-    except Exception:  # whatever another's object does when it is compared
+    except Exception:  # another package's object may raise anything
         return False
 
 
 SMALLEST: Final = 1e-150
-"""Numbers below it have squares that vanish; it mirrors the largest that a model may answer."""
+"""The squares of smaller numbers vanish. It is 1 over the largest answer that is allowed."""
 
 
 def too_small(y: Array) -> bool:
-    """Whether numbers that are not all 0, or what they differ by, are too small to be squared."""
+    """Whether numbers that are not all 0, or their differences, are too small to be squared."""
     largest = float(np.abs(y).max(initial=0.0))
     if not largest:
         return False
     return largest < SMALLEST or (float(np.ptp(y)) < SMALLEST and not is_flat(y))
 
 
-def explained(answers: Array, outputs: tuple[Any, ...], target: Target) -> Array:
-    """As `answers_of`, of all rows; refused if too small to tell how sure the scores would be."""
-    y = answers_of(answers, outputs, target)
+def explained(
+    answers: Array, outputs: tuple[Any, ...], target: Target, link: Logit | None = None
+) -> Array:
+    """As `answers_of`. Answers that are too small for a variance are refused."""
+    y = answers_of(answers, outputs, target, link)
     if too_small(y):
         raise ReplyError(
             f"the model's answers for {target_text(target)} differ by less than {SMALLEST:g}, "
@@ -81,5 +111,5 @@ def explained(answers: Array, outputs: tuple[Any, ...], target: Target) -> Array
 
 
 def target_text(target: Target) -> str:
-    """What is explained, as a text."""
+    """The target as text."""
     return f"{target[0]} against {target[1]}" if isinstance(target, tuple) else str(target)

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from eagle.surrogate.information import Information
+from eagle.surrogate.bayes import Information
 from eagle.types import InputError
 
 

@@ -1,4 +1,4 @@
-"""One rule for near-ties: rounding differs from machine to machine, what comes first must not."""
+"""One rule for near-ties, so that rounding on another machine does not change an order."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ def best(score: Array) -> int:
 
 
 def ranked(sizes: Array) -> NDArray[np.intp]:
-    """The places by decreasing size along the last axis, near-ties in their own order.
+    """The places by decreasing size along the last axis, near-ties in order of place.
 
-    Sizes are not negative. The largest and all that count as equal to it come first, in their own
-    order; then the largest of the rest and its equals; and so on.
+    Sizes are not negative. The largest and all that count as equal to it come first, in order of
+    place; then the largest of the rest and its equals; and so on.
     """
     order = np.argsort(-sizes, axis=-1, kind="stable")
     fall = np.take_along_axis(sizes, order, axis=-1)
@@ -35,7 +35,7 @@ def ranked(sizes: Array) -> NDArray[np.intp]:
 
 
 def _settled(order: NDArray[np.intp], fall: Array, slack: float) -> NDArray[np.intp]:
-    """An order whose groups of near-ties stand in their own order."""
+    """The order, with each group of near-ties in order of place."""
     out, start = order.copy(), 0
     while start < len(fall):
         end = start + int(np.count_nonzero(fall[start] - fall[start:] <= slack))

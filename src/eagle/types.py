@@ -24,45 +24,66 @@ Points: TypeAlias = NDArray[Any]
 Model: TypeAlias = Callable[[Any], Any]
 """A black box: a table of n rows in, n answers out."""
 
+Range: TypeAlias = tuple[float, float]
+"""The least and the greatest number that an answer can be."""
+
+UNBOUNDED: Final[Range] = (-math.inf, math.inf)
+"""The range of answers that can be any number."""
+
 
 JOINERS = "\u200c\u200d"
-"""Not printable, but without them Persian words and families of emoji fall apart."""
+"""Not printable, but Persian words and some emoji need them."""
 
 
 def clean(text: str) -> str:
-    """Text that any screen can show on one line: what cannot be printed becomes a space."""
+    """Text on one line; characters that cannot be printed become spaces."""
     return "".join(c if c.isprintable() or c in JOINERS else " " for c in text)
 
 
+def short(text: str, width: int) -> str:
+    """Text on one line, cut to a width."""
+    text = clean(text)
+    return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def middle(text: str, width: int) -> str:
+    """Text on one line; where it is too long, its middle is left out."""
+    text = clean(text)
+    if len(text) <= width:
+        return text
+    end = (width - 1) // 2
+    return f"{text[: width - 1 - end]}…{text[-end:]}"
+
+
 def told(value: object, most: int = 80) -> str:
-    """A value as a sentence may name it: its repr on one line, cut, and whatever its repr does."""
+    """A value for an error sentence: its repr on one line, cut; it works for any object."""
     try:
-        text = clean(repr(value))
-    except Exception:  # another's code, or a number of more digits than Python writes
+        text = repr(value)
+    except Exception:  # a failing __repr__, or an integer with too many digits
         text = f"<{type(value).__name__}>"
-    return text if len(text) <= most else text[: most - 1] + "…"
+    return short(text, most)
 
 
 def finite(value: object) -> bool:
-    """Whether a value is a number that a float can hold; true and false are none."""
+    """Whether a value is a finite number that a float can hold; booleans are not numbers."""
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
         return False
     try:
         return math.isfinite(value)
-    except OverflowError:  # integers have no end
+    except OverflowError:  # an integer too large for a float
         return False
 
 
 def message_of(error: BaseException) -> str:
-    """What an exception says; its own code may fail to say anything."""
+    """The message of an exception, also if its `__str__` fails."""
     try:
         return str(error)
     except Exception:
-        return "it cannot say why"
+        return "it has no message"
 
 
 class EagleError(Exception):
-    """Anything this library refuses to do, said in a sentence on one line."""
+    """The base of all errors of this library. The message is a sentence on one line."""
 
     def __init__(self, message: str = "") -> None:
         super().__init__(" ".join(clean(message).split()))
@@ -95,6 +116,14 @@ class ModelError(AnswerError, RuntimeError):
     """The black box raised."""
 
 
+class RefusedError(ModelError):
+    """The black box did not take the question, so nothing was computed and nothing is billed."""
+
+
+class LimitError(AnswerError, RuntimeError):
+    """Asking more would cross the limit that the caller has set, so it was not asked."""
+
+
 class MissingExtraError(EagleError, ImportError):
     """A part of this library needs a package that is not installed."""
 
@@ -112,7 +141,7 @@ def integer(value: Any, name: str, least: int) -> int:
 
 
 class Need(Enum):
-    """What a method cannot do without, as the end of a sentence."""
+    """What a method needs, as the end of a sentence."""
 
     ROWS = "the rows of the background data, not a summary of them"
     TABLE = "a table"
@@ -123,21 +152,22 @@ class Need(Enum):
     BINARY = "the probabilities of exactly two classes"
     VALUES = "the values of the rows asked in place of their features: every space has them"
     BALANCED = "balanced rows, which fill their law evenly in the order in which they are planned"
+    WHOLE = "a number of rows that is fixed before any is asked: its plans do not grow"
 
 
 NOTHING: Final[frozenset[Need]] = frozenset()
-"""What a part needs that can work anywhere."""
+"""The needs of a part that works everywhere."""
 
 
 class Space(Protocol):
-    """Where the perturbations of one instance live. Chance happens once, in draws.
+    """The perturbations of one instance. Only `draw` and `pools` are random.
 
-    A point has one coordinate a feature, and each coordinate alone decides its feature.
+    A point has one coordinate for each feature, which alone decides the feature.
     """
 
     @property
     def law(self) -> Hashable:
-        """Spaces of one law turn equal points into equal features, so they share plans."""
+        """A key: spaces with equal laws turn equal points into equal features, and share plans."""
 
     @property
     def masks(self) -> bool:
@@ -145,11 +175,11 @@ class Space(Protocol):
 
     @property
     def steps(self) -> int:
-        """A coordinate of a point is one of so many steps; step 0 is the instance's own."""
+        """How many steps a coordinate has; step 0 is the instance's own value."""
 
     @property
     def counts(self) -> Array | None:
-        """On masks, how probable it is that k parts are kept, shape (d + 1,)."""
+        """On masks, the probability that k parts are kept, shape (d + 1,); else None."""
 
     @property
     def origin(self) -> Points:
@@ -159,17 +189,17 @@ class Space(Protocol):
         """n random points, shape (n, d)."""
 
     def pools(self, count: int, n: int, rng: np.random.Generator) -> Points:
-        """What `count` draws of n points give one after another, shape (count, n, d)."""
+        """The same as `count` draws of n points, one after another, shape (count, n, d)."""
 
     def features(self, points: Points, out: Array | None = None) -> Array:
-        """The interpretable view of the points, shape (n, d), written to `out` if given."""
+        """The features of the points, shape (n, d), written to `out` if given."""
 
     def values(self, points: Points) -> Array:
-        """The points as they are asked, shape (n, d): numbers as they are, levels as codes, NaN
-        where missing; of an image or a text, its features."""
+        """The values that are asked, shape (n, d): numbers as they are, levels as codes, missing
+        values as NaN; for an image or a text, the features."""
 
     def distinct(self, points: Points) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """The points that ask what no earlier one has asked, and how often each is asked."""
+        """The places of the points that repeat no earlier one, and how often each occurs."""
 
 
 class Instances(Protocol):
@@ -181,13 +211,17 @@ class Instances(Protocol):
         """The names of instance i's features."""
 
     def own(self, i: int) -> tuple[Any, ...]:
-        """The values of instance i itself, a feature each."""
+        """The value of each feature of instance i."""
 
     def conditions(self, i: int) -> tuple[str, ...]:
-        """What instance i has, in words, a feature each."""
+        """The condition that each feature of instance i meets, as text."""
 
     def contrast(self, i: int) -> Array:
-        """How far instance i stands from the background, in each feature's units."""
+        """How far instance i is from the background, in each feature's units."""
+
+    def moves(self, i: int) -> Any:
+        """The values that the steps of instance i stand for, an `eagle.table.moves.Moves`; None if
+        points have no steps, or if features are enough."""
 
     def subject(self, i: int) -> Any:
         """The image or text that instance i is, to be shown; None for a row of a table."""
@@ -197,7 +231,7 @@ class Instances(Protocol):
 
     @property
     def row_bytes(self) -> int:
-        """The memory that one input takes at least; 0 where it need not be counted."""
+        """The least memory of one input; 0 if it need not be counted."""
 
     def inputs(self, rows: Sequence[int], points: Sequence[Points]) -> Any:
         """What the model is asked: `points[k]` around instance `rows[k]`, stacked."""
@@ -215,10 +249,10 @@ class Group:
 @final
 @dataclass(frozen=True)
 class Wanted:
-    """How things are to be taken: by which budget, and for a method with which needs.
+    """What an explainer wants of a source: the budget, and the needs of its method.
 
-    `one` says that a single thing is given. `by_value` is set for methods of other packages, which
-    move values, not bins.
+    `one` says that a single instance is given. `by_value` is set for methods of other packages,
+    which move values, not bins.
     """
 
     one: bool
@@ -230,12 +264,13 @@ class Wanted:
 @final
 @dataclass(frozen=True, eq=False)
 class Kind:
-    """What a source is, in values.
+    """The properties of a source.
 
     `asked` is what one input of the model is called in a sentence, None for the rows of a table.
     `view` is "binned" where features match or do not, "continuous" where they are offsets.
-    `offers` is what methods may need of it, and `hints` the ends of sentences that say how to get
-    what it does not offer. `background` is the summary of a table's data, if there is one.
+    `offers` are the needs that it meets. `hints` are ends of sentences that say how to meet the
+    others. `background` is the summary of a table's data, if there is one. `features` is the number
+    of features, if it is the same for all instances.
     """
 
     asked: str | None
@@ -243,27 +278,28 @@ class Kind:
     offers: frozenset[Need]
     hints: Mapping[Need, str] = field(default_factory=dict)
     background: Any = None
+    features: int | None = None
 
 
 @runtime_checkable
 class Source(Protocol):
-    """What is explained: it turns what the caller gives into instances and their spaces."""
+    """It turns what the caller wants explained into instances and their spaces."""
 
     @property
     def kind(self) -> Kind:
-        """What it is."""
+        """Its properties."""
 
     def describe(self) -> list[str]:
-        """What was understood, in words, a line each."""
+        """How it was understood: lines of text."""
 
     def keep(self, needs: frozenset[Need]) -> None:
-        """Take now what a method will need: the caller's data may change later."""
+        """Copy what a method will need now: the caller's data may change later."""
 
     def without(self, needs: frozenset[Need]) -> Source:
-        """What must be kept of it for a method with these needs, to be written elsewhere."""
+        """The source without data that a method with these needs does not use, to be pickled."""
 
     def groups(self, X: Any, wanted: Wanted) -> list[Group]:
-        """What is given, as instances. Those apart that must not be asked with others."""
+        """X as instances, in groups: instances of different groups never share a call."""
 
 
 class Kernel(Protocol):
@@ -275,11 +311,11 @@ class Kernel(Protocol):
 @final
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """All that a surrogate may know of its rows before the answers, each row once.
+    """All that a surrogate may know of its rows before the answers. Each row is there once.
 
     `features`, shape (n, d), are what it is fitted on; the first row is the instance. `weight`,
-    shape (n,), is what each row counts, and `often` how many times it was planned, which the
-    weight has in it. `balanced` says whether the rows fill their law evenly, in this order.
+    shape (n,), is how much each row counts, and `often` how many times it was planned, which the
+    weight includes. `balanced` says whether the rows fill their law evenly, in this order.
     """
 
     features: Array
@@ -296,26 +332,26 @@ class Rows:
         return len(self.weight)
 
     def take(self, index: Any) -> Rows:
-        """Some of the rows, or some of them again."""
+        """The rows at these places, which may repeat."""
         return Rows(self.features[index], self.weight[index], self.often[index], self.balanced)
 
 
 class Design(Protocol):
-    """What every design says of itself, whether or not it sees answers."""
+    """What all designs have, planned or adaptive."""
 
     @property
     def needs(self) -> frozenset[Need]:
-        """What the design cannot do without."""
+        """What the design needs."""
 
     @property
     def balanced(self) -> bool:
         """Whether its rows fill their law evenly in the order in which they are planned."""
 
     def longest(self, space: Space, budget: int) -> int:
-        """How many points it draws at most, for a budget of rows."""
+        """The largest number of points it draws for a budget."""
 
     def weight(self, space: Space, kernel: Kernel, features: Array) -> Array:
-        """How much each row counts, shape (n,): the kernel, unless the law has it in it."""
+        """How much each row counts, shape (n,): the kernel, unless rows are drawn by it."""
 
 
 @runtime_checkable
@@ -330,14 +366,14 @@ class Planned(Design, Protocol):
     ) -> list[Points]:
         """For each space its points, shape (budget, d); the first one is the instance.
 
-        The spaces have as many features, d, as one another.
+        All spaces have the same number of features, d.
         """
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Seen:
-    """What an adaptive design knows: each row asked so far once, with its answer."""
+    """What an adaptive design knows: the rows asked so far, each once, and their answers."""
 
     points: Points
     rows: Rows

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +43,11 @@ class Look:
         return 1 - (1 - probability) / self.looks
 
     @property
+    def enough(self) -> bool:
+        """Whether there are more rows than coefficients, or all possible rows."""
+        return self.rows > len(self.posterior.mean) + 1 or self.posterior.kind == "exact"
+
+    @property
     def spread(self) -> Array:
         """The standard deviation of each score, 0 where it is known exactly, shape (d,)."""
         return np.asarray(self.posterior.std)
@@ -63,6 +68,11 @@ class Rule(ABC):
     def most(self) -> float:
         """The largest number of rows that the rule allows."""
         return math.inf
+
+    @property
+    def pays(self) -> bool:
+        """Whether money is in it, which is a limit for all that is asked, not a rule for a row."""
+        return False
 
     def __or__(self, other: Rule) -> Rule:
         return Either(self, _rule(other))
@@ -85,7 +95,7 @@ class Width(Rule):
 
     def met(self, look: Look) -> str | None:
         widest = self._widest(look)
-        if widest <= self.width:
+        if look.enough and widest <= self.width:
             return f"no {self.level:.4g} interval is wider than {self.width:g}"
         return None
 
@@ -110,14 +120,15 @@ class Top(Rule):
         _check_k(self.k)
 
     def met(self, look: Look) -> str | None:
-        found = np.sort(look.posterior.probability_top(self.k))[::-1][: self.k]
+        probability = np.sort(look.posterior.probability_top(self.k))[::-1][: self.k]
         # All k are right with a probability of at least 1 minus the sum of their errors.
-        if 1 - float((1 - found).sum()) >= look.sure(self.probability):
-            return f"the {self.k} strongest features are so with probability {self.probability:g}"
+        sure = 1 - float((1 - probability).sum()) >= look.sure(self.probability)
+        if look.enough and sure:
+            return f"the top {self.k} features are right with probability {self.probability:g}"
         return None
 
     def rows(self, look: Look) -> float:
-        """Forecast from the gap between the last feature that is in and the first that is out."""
+        """A forecast from the gap between the k-th feature and the next one."""
         size = np.abs(look.posterior.mean)
         if len(size) <= self.k:
             return look.rows
@@ -142,11 +153,10 @@ class Sign(Rule):
             _check_k(self.k)
 
     def met(self, look: Look) -> str | None:
-        if look.posterior.probability_sign()[self._asked(look)].min() >= look.sure(
-            self.probability
-        ):
+        least = look.posterior.probability_sign()[self._asked(look)].min()
+        if look.enough and least >= look.sure(self.probability):
             which = "all features" if self.k is None else f"the {self.k} strongest features"
-            return f"the signs of {which} have probability {self.probability:g}"
+            return f"the signs of {which} are right with probability {self.probability:g}"
         return None
 
     def rows(self, look: Look) -> float:
@@ -162,29 +172,79 @@ class Sign(Rule):
 @final
 @dataclass(frozen=True, init=False)
 class Budget(Rule):
-    """Stop when this many rows or calls were asked, or this many seconds have passed."""
+    """So many rows, calls, seconds of the model, or so much money at a price for each row.
+
+    As a rule, `until=Budget(rows=400)`, it stops each explanation when it is spent. As a limit,
+    `limit=Budget(money=5, price_per_row=0.001)`, it holds for everything that is asked, all rows
+    and methods together, and nothing is asked that would cross it. Money is only a limit.
+    """
 
     limits: tuple[tuple[str, float], ...]
+    price_per_row: float | None
 
     def __init__(
-        self, rows: int | None = None, calls: int | None = None, seconds: float | None = None
+        self,
+        rows: int | None = None,
+        calls: int | None = None,
+        seconds: float | None = None,
+        money: float | None = None,
+        *,
+        price_per_row: float | None = None,
     ) -> None:
-        given = {"rows": rows, "calls": calls, "seconds": seconds}
+        given = {"rows": rows, "calls": calls, "seconds": seconds, "money": money}
         limits = tuple((name, value) for name, value in given.items() if value is not None)
         if not limits:
-            raise InputError("a budget is of rows, calls or seconds: give one of them")
+            raise InputError("a budget is of rows, calls, seconds or money: give one of them")
         for name, value in limits:
             _check_positive(f"a budget of {name}", value)
+        if (money is None) != (price_per_row is None):
+            raise InputError("a budget of money needs the price_per_row, and only it does")
+        if price_per_row is not None:
+            _check_positive("price_per_row", price_per_row)
         object.__setattr__(self, "limits", limits)
+        object.__setattr__(self, "price_per_row", price_per_row)
 
     def met(self, look: Look) -> str | None:
+        spent = self._spent(**look.spent)
         for name, limit in self.limits:
-            if look.spent[name] >= limit:
+            if spent[name] >= limit:
                 return f"the budget of {limit:g} {name} is spent"
         return None
 
+    def crossed(self, rows: int, calls: int, seconds: float) -> str | None:
+        """Which limit so many rows and calls would cross, after so many seconds; None if none."""
+        spent = self._spent(rows, calls, seconds)
+        for name, limit in self.limits:
+            if name == "seconds":
+                if seconds >= limit:
+                    return f"the limit of {limit:g} seconds is reached"
+            elif spent[name] > limit * (1 + ROUNDING):
+                return f"{spent[name]:,.10g} {name} would cross the limit of {limit:,.10g}"
+        return None
+
+    def after(self, rows: int, calls: int, seconds: float) -> Budget | None:
+        """What is left once so much is spent; None if of something nothing is left."""
+        spent = self._spent(rows, calls, seconds)
+        left = {name: limit - spent[name] for name, limit in self.limits}
+        if any(value <= 0 for value in left.values()):
+            return None
+        made = object.__new__(Budget)
+        object.__setattr__(made, "limits", tuple(left.items()))
+        object.__setattr__(made, "price_per_row", self.price_per_row)
+        return made
+
+    @property
+    def pays(self) -> bool:
+        return self.price_per_row is not None
+
     def rows(self, look: Look) -> float:
-        return min(look.rows * limit / max(look.spent[name], 1e-9) for name, limit in self.limits)
+        spent = self._spent(**look.spent)
+        return min(look.rows * limit / max(spent[name], 1e-9) for name, limit in self.limits)
+
+    def _spent(self, rows: float, calls: float, seconds: float) -> dict[str, float]:
+        """A cost by the names that a budget has for it."""
+        money = rows * (self.price_per_row or 0.0)
+        return {"rows": rows, "calls": calls, "seconds": seconds, "money": money}
 
     @property
     def most(self) -> float:
@@ -209,6 +269,10 @@ class Either(Rule):
     def most(self) -> float:
         return min(self.one.most, self.other.most)
 
+    @property
+    def pays(self) -> bool:
+        return self.one.pays or self.other.pays
+
 
 @final
 @dataclass(frozen=True)
@@ -228,6 +292,10 @@ class Both(Rule):
     @property
     def most(self) -> float:
         return max(self.one.most, self.other.most)
+
+    @property
+    def pays(self) -> bool:
+        return self.one.pays or self.other.pays
 
 
 def _rule(other: object) -> Rule:
@@ -260,6 +328,15 @@ def _grown(look: Look, gap: float, spread: float, probability: float) -> float:
     return look.rows * max(1.0, (float(ndtri(probability)) * spread / gap) ** 2)
 
 
+def refuse_limit(limit: Any) -> None:
+    """What is no limit."""
+    if limit is not None and not isinstance(limit, Budget):
+        raise InputError(f"limit is a budget such as eagle.until.Budget(rows=), not {told(limit)}")
+
+
+ROUNDING = 1e-12
+"""How far a sum of money may be above its limit because of rounding."""
+
 FIRST = 4
 """The first look has this many rows for each coefficient, and at least `LEAST` rows."""
 
@@ -273,3 +350,24 @@ def looks(d: int, most: int) -> list[int]:
     while rows[-1] < most:
         rows.append(min(most, math.ceil(rows[-1] * GROWTH)))
     return rows
+
+
+def refuse_rule(until: Any, method: str, planned: bool) -> None:
+    """Refuse what is not a rule, and any rule for a method without a plan."""
+    if until is None:
+        return
+    if not isinstance(until, Rule):
+        raise InputError(
+            f"until is a rule such as eagle.until.Width(0.02), not {told(until)}; numbers of "
+            "rows are eagle.until.Budget(rows=...)"
+        )
+    if until.pays:
+        raise InputError(
+            "money is a limit for everything that is asked: give it as limit=Budget(money=..., "
+            "price_per_row=...), beside until"
+        )
+    if not planned:
+        raise InputError(
+            f"{method} chooses rows by the answers to those before, so there is no plan to stop "
+            "in: use a planned method, such as EAGLE"
+        )

@@ -1,4 +1,4 @@
-"""The cases that break others, as users meet them."""
+"""Inputs that break other packages, as users meet them."""
 
 from __future__ import annotations
 

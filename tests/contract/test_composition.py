@@ -45,7 +45,7 @@ class Own:
 
 @dataclass(frozen=True)
 class Misspelt:
-    """The same, but nobody will ever call its `weights`."""
+    """The same, but `weight` is misspelt, so it is never called."""
 
     needs: ClassVar = NOTHING
     balanced: ClassVar = False
@@ -64,7 +64,7 @@ class Slope:
         return 0
 
     def on(self, rows: Rows) -> Fitter:
-        return DeferredFit(self, rows)
+        return DeferredFit.of(self, rows)
 
     def fit(self, features: Array, y: Array, weight: Array) -> Fit:
         apart, lift = features - features.mean(axis=0), y - y.mean()
@@ -148,3 +148,52 @@ def test_what_parts_need_of_one_another_is_not_asked_of_the_caller(method: Any) 
     assert Need.BALANCED not in method.needs
     assert method.planned == hasattr(method.design, "plan")
     assert isinstance(method.kernel, Exponential) or callable(method.kernel)
+
+
+@pytest.mark.parametrize(
+    ("d", "masks", "rows", "growing", "name"),
+    [
+        (1, False, 500, False, "EAGLE (balanced)"),
+        (16, False, 50, False, "EAGLE (balanced)"),
+        (30, False, 100, False, "EAGLE (wide)"),
+        (30, False, 100, True, "EAGLE (balanced)"),
+        (1000, False, 500, False, "EAGLE (wide)"),
+        (1000, False, 20_000, False, "EAGLE (balanced)"),
+        (1, True, 2, False, "EAGLE (masks)"),
+        (20, True, 500, False, "EAGLE (masks)"),
+        (300, True, 500, False, "EAGLE (few rows)"),
+        (300, True, 500, True, "EAGLE (balanced)"),
+        (100, True, 500, True, "EAGLE (masks)"),
+    ],
+)
+def test_the_default_suits_features_and_rows(
+    d: int, masks: bool, rows: int, growing: bool, name: str
+) -> None:
+    method = methods.suited(d, masks, rows, growing)
+    assert method.name == name
+    assert method.nested or not growing
+
+
+def test_rows_follow_the_features_of_a_table() -> None:
+    wide = np.random.default_rng(0).normal(size=(50, 40))
+    explainer = eagle.Explainer(lambda x: x[:, 0], wide)
+    assert explainer.budget == 800
+    assert "Method: EAGLE, by EAGLE (balanced), up to 800 rows" in explainer.describe()
+    assert eagle.Explainer(lambda x: x[:, 0], wide[:, :9]).budget == 500
+    few = eagle.Explainer(lambda x: x[:, 0], wide, budget=100)
+    assert "by EAGLE (wide), up to 100 rows" in few.describe()
+    assert few.explain(wide[0]).method == "EAGLE (wide)"
+
+
+def test_few_parts_are_explained_exactly() -> None:
+    def model(texts: list[str]) -> Any:
+        return np.array([0.44 * ("Good" in t) for t in texts])
+
+    e = eagle.Explainer(model, eagle.Texts(), task="regression").explain("Good")
+    assert e.bill.rows == 2
+    assert np.allclose(e.scores, 0.44)
+    assert np.allclose(e.interval(), 0.44)
+    e = eagle.Explainer(model, eagle.Texts(), task="regression").explain("Good.")
+    assert e.names == ("Good", ".")
+    assert e.bill.rows == 4
+    assert np.allclose(e.interval(), [[0.44, 0.44], [0.0, 0.0]])

@@ -1,4 +1,4 @@
-"""What goes wrong: stops on the way, memory that is not there, answers and inputs of odd kinds."""
+"""Faults: interrupts, too little memory, and odd answers and inputs."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ import eagle
 from eagle import Background, Explainer, Images, Texts, methods
 from eagle.adapters import KernelShap
 from eagle.engine import room
+from eagle.engine.plan import Plan
 from eagle.foreign import Foreign
-from eagle.plan import Plan
 from eagle.source.masks import EvenSizes
-from eagle.surrogate.information import Prior
+from eagle.surrogate.bayes import Prior
 from eagle.until import Budget, Width
 
 DATA = np.random.default_rng(5).normal(size=(60, 3))
@@ -54,7 +54,7 @@ class Stopped(BaseException):
 
 
 class Proud(BaseException):
-    """It lets nobody set its attributes."""
+    """An object whose attributes cannot be set."""
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(name)
@@ -104,7 +104,7 @@ def test_a_stop_between_calls_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> 
 def test_rows_that_are_asked_first_are_kept_with_their_places() -> None:
     table = pd.DataFrame({"n": np.arange(40), "x": DATA[:40, 0]})
     rows = table.iloc[:6].astype({"n": object})
-    rows.loc[4, "n"] = None  # a hole among integers: asked apart, and before the others
+    rows.loc[4, "n"] = None  # a missing value among integers: asked in a call of its own, first
     model = failing(KeyboardInterrupt(), 2)
     explainer = Explainer(lambda X: model(X[["x"]].to_numpy()), table, budget=50)
     each = explainer.explain_each(rows)

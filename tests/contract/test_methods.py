@@ -1,4 +1,4 @@
-"""What every method promises in every space."""
+"""What every method guarantees in every space."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ import eagle
 from catalogue import (
     CASES,
     CERTAIN,
+    CHOICES,
     FOREIGN,
     METHODS,
     PENALISED,
@@ -24,16 +25,16 @@ from catalogue import (
     supports,
 )
 from eagle import methods
-from eagle.engine.method import Method
+from eagle.engine.method import Choice, Method
 from eagle.foreign import Foreign
 from eagle.surrogate.bayes import BayesLinear
 from eagle.surrogate.posterior import Bounds, StudentT
-from eagle.table.read import frame
+from eagle.table.frame import frame
 from eagle.types import Need
 
 PAIRS = [
     pytest.param(method, case, id=f"{name} | {place}")
-    for name, method in (METHODS | FOREIGN).items()
+    for name, method in (METHODS | CHOICES | FOREIGN).items()
     for place, case in CASES.items()
     if supports(method, case)
 ]
@@ -41,7 +42,7 @@ pytestmark = pytest.mark.parametrize(("method", "case"), PAIRS)
 
 
 def explainer(
-    case: Case, method: Method | Foreign, model: Any = None, **options: Any
+    case: Case, method: Method | Choice | Foreign, model: Any = None, **options: Any
 ) -> eagle.Explainer:
     settings = {"method": method, "budget": budget_of(method), **case.options, **options}
     return eagle.Explainer(case.model if model is None else model, case.data, **settings)
@@ -69,21 +70,21 @@ def same(a: Any, b: Any) -> bool:
 
 
 def content(e: eagle.Explanation) -> dict[str, Any]:
-    """All of an explanation but what it cost."""
+    """Everything in an explanation except its cost."""
     return {k: v for k, v in e.to_dict().items() if k not in ("bill", "sha256")}
 
 
 def test_one_finite_score_a_feature_and_a_positive_covariance(
-    case: Case, method: Method | Foreign
+    case: Case, method: Method | Choice | Foreign
 ) -> None:
     e = explainer(case, method).explain(case.row(3))
     frozen = case.options.get("freeze", [])
     if case.things is None:
-        assert e.names == tuple(
-            f"{'' if hasattr(case.data, 'columns') else 'x'}{n}"
-            for n in frame(case.data).names
-            if n not in frozen
-        )
+        groups = case.options.get("groups", {})
+        group = {member: name for name, members in groups.items() for member in members}
+        features = dict.fromkeys(group.get(n, n) for n in frame(case.data).names)
+        place = "" if hasattr(case.data, "columns") else "x"
+        assert e.names == tuple(f"{place}{n}" for n in features if n not in frozen)
     assert e.scores.shape == (len(e.names),)
     assert np.isfinite(e.scores).all()
     moved = np.ptp(e.evidence.features, axis=0) > 0
@@ -94,7 +95,7 @@ def test_one_finite_score_a_feature_and_a_positive_covariance(
 
 
 def test_the_budget_is_kept_the_bill_is_true_and_the_instance_comes_first(
-    case: Case, method: Method | Foreign
+    case: Case, method: Method | Choice | Foreign
 ) -> None:
     model = Recorder(case.model)
     e = explainer(case, method, model).explain(case.row(3))
@@ -112,13 +113,13 @@ def test_the_budget_is_kept_the_bill_is_true_and_the_instance_comes_first(
     assert same(first, row.reset_index(drop=True) if hasattr(row, "iloc") else row)
 
 
-def test_no_row_is_asked_twice(case: Case, method: Method | Foreign) -> None:
+def test_no_row_is_asked_twice(case: Case, method: Method | Choice | Foreign) -> None:
     model = Recorder(case.model)
     explainer(case, method, model, budget=3 * budget_of(method)).explain(case.row(3))
     assert not pd.concat([flat(part) for part in model.asked]).duplicated().any()
 
 
-def test_the_model_gets_its_own_form(case: Case, method: Method | Foreign) -> None:
+def test_the_model_gets_its_own_form(case: Case, method: Method | Choice | Foreign) -> None:
     model = Recorder(case.model)
     explainer(case, method, model).explain(case.row(3))
     asked = model.asked[0]
@@ -134,9 +135,9 @@ def test_the_model_gets_its_own_form(case: Case, method: Method | Foreign) -> No
         assert asked.dtype == case.data.dtype
 
 
-def test_the_seed_decides_everything(case: Case, method: Method | Foreign) -> None:
+def test_the_seed_decides_everything(case: Case, method: Method | Choice | Foreign) -> None:
     one, two = explainer(case, method), explainer(case, method)
-    two.explain(case.row(9))  # whatever was asked before
+    two.explain(case.row(9))  # an earlier explanation must not matter
     assert content(one.explain(case.row(3))) == content(two.explain(case.row(3)))
     assert content(one.explain(case.row(3))) == content(one.explain(case.row(3)))
     other = explainer(case, method, random_state=1).explain(case.row(3))
@@ -147,7 +148,7 @@ def test_the_seed_decides_everything(case: Case, method: Method | Foreign) -> No
     assert not np.array_equal(other.evidence.points, one.explain(case.row(3)).evidence.points)
 
 
-def test_alone_or_in_company(case: Case, method: Method | Foreign) -> None:
+def test_alone_or_in_company(case: Case, method: Method | Choice | Foreign) -> None:
     ex = explainer(case, method, batch_rows=3 * budget_of(method))
     every = case.data if case.things is None else case.things
     rows = every.iloc[:4] if hasattr(every, "iloc") else every[:4]
@@ -158,7 +159,7 @@ def test_alone_or_in_company(case: Case, method: Method | Foreign) -> None:
         assert content(alone) == content(together[i])
 
 
-def test_points_do_not_depend_on_the_model(case: Case, method: Method | Foreign) -> None:
+def test_points_do_not_depend_on_the_model(case: Case, method: Method | Choice | Foreign) -> None:
     def still(X: Any) -> Any:
         return np.zeros_like(case.model(X)) + 0.5
 
@@ -171,7 +172,7 @@ def test_points_do_not_depend_on_the_model(case: Case, method: Method | Foreign)
         assert np.abs(silent.scores).max() <= (1e-12 if isinstance(method, Foreign) else 0)
 
 
-def test_plans_are_nested(case: Case, method: Method | Foreign) -> None:
+def test_plans_are_nested(case: Case, method: Method | Choice | Foreign) -> None:
     if not method.planned:
         with pytest.raises(eagle.InputError, match="plan"):
             explainer(case, method).plan(case.row(3))
@@ -183,10 +184,19 @@ def test_plans_are_nested(case: Case, method: Method | Foreign) -> None:
     short = explainer(case, method, budget=25).plan(case.row(3))
     long = explainer(case, method).plan(case.row(3))
     n = short.rows
+    if isinstance(method, Choice):  # another budget may be another law; plans that grow are nested
+        grown = explainer(case, method).explain(case.row(3), until=eagle.until.Budget(rows=30))
+        assert grown.bill.rows <= 30
+        return
+    if isinstance(method, Method) and not method.nested:
+        assert not np.array_equal(short.prepared.points, long.prepared.points[:n])
+        with pytest.raises(eagle.InputError, match="leave out until"):
+            explainer(case, method).explain(case.row(3), until=eagle.until.Budget(rows=30))
+        return
     assert np.array_equal(short.prepared.points, long.prepared.points[:n])
 
 
-def test_plan_then_fit_is_explain(case: Case, method: Method | Foreign) -> None:
+def test_plan_then_fit_is_explain(case: Case, method: Method | Choice | Foreign) -> None:
     if not method.planned:
         return
     ex = explainer(case, method)
@@ -195,7 +205,7 @@ def test_plan_then_fit_is_explain(case: Case, method: Method | Foreign) -> None:
     assert content(plan.fit(case.model(plan.inputs))) == content(ex.explain(case.row(3)))
 
 
-def test_what_is_given_is_never_changed(case: Case, method: Method | Foreign) -> None:
+def test_what_is_given_is_never_changed(case: Case, method: Method | Choice | Foreign) -> None:
     data, row = copy.deepcopy(case.data), case.row(3)
     kept = copy.deepcopy(row)
     if case.things is not None:
@@ -209,7 +219,7 @@ def test_what_is_given_is_never_changed(case: Case, method: Method | Foreign) ->
 
 
 def test_nobody_can_write_into_what_explanations_share(
-    case: Case, method: Method | Foreign
+    case: Case, method: Method | Choice | Foreign
 ) -> None:
     e = explainer(case, method).explain(case.row(3))
     before = e.scores.copy()
@@ -225,7 +235,7 @@ def test_nobody_can_write_into_what_explanations_share(
     assert np.array_equal(explainer(case, method).explain(case.row(3)).scores, before)
 
 
-def test_pickled_and_back(case: Case, method: Method | Foreign) -> None:
+def test_pickled_and_back(case: Case, method: Method | Choice | Foreign) -> None:
     ex = explainer(case, method)
     e = ex.explain(case.row(3))
     again = pickle.loads(pickle.dumps(ex)).explain(case.row(3))
@@ -233,7 +243,7 @@ def test_pickled_and_back(case: Case, method: Method | Foreign) -> None:
     assert content(pickle.loads(pickle.dumps(e))) == content(e)
 
 
-def test_saved_and_loaded(case: Case, method: Method | Foreign, tmp_path: Any) -> None:
+def test_saved_and_loaded(case: Case, method: Method | Choice | Foreign, tmp_path: Any) -> None:
     e = explainer(case, method).explain(case.row(3))
     e.save(tmp_path / "e.json")
     back = eagle.Explanation.load(tmp_path / "e.json")
@@ -247,7 +257,7 @@ def test_saved_and_loaded(case: Case, method: Method | Foreign, tmp_path: Any) -
 
 
 def test_a_constant_added_to_the_answers_moves_only_a_free_intercept(
-    case: Case, method: Method | Foreign
+    case: Case, method: Method | Choice | Foreign
 ) -> None:
     if method.needs & {Need.PROBABILITIES, Need.BINARY} or method is FOREIGN["calibrated"]:
         return  # such answers cannot be moved
@@ -265,7 +275,7 @@ def test_a_constant_added_to_the_answers_moves_only_a_free_intercept(
         assert np.isclose(up.intercept - e.intercept, 1000.0) == free
 
 
-def test_an_interval_is_real_or_refused(case: Case, method: Method | Foreign) -> None:
+def test_an_interval_is_real_or_refused(case: Case, method: Method | Choice | Foreign) -> None:
     e = explainer(case, method).explain(case.row(3))
     if e.posterior is None:
         with pytest.raises(eagle.InputError, match="without intervals"):

@@ -1,4 +1,4 @@
-"""What a method cannot do it refuses in a sentence, before anything is asked."""
+"""A method refuses what it cannot do in a sentence, before anything is asked."""
 
 from __future__ import annotations
 

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import comb
 
-from eagle.design import directions as known_directions
+from eagle.design import directions as directions_module
 from eagle.design.balanced import Sobol, masks, scrambled
-from eagle.design.directions import BITS, MOST, directions, slowly
+from eagle.design.directions import BITS, MOST, by_points, directions
 from eagle.design.hadamard import Hadamard, likely, rows
 from eagle.design.law import Absorbed, mean_weight, quantile, raw
 from eagle.design.tilted import Gauss
@@ -101,9 +101,9 @@ def test_points_are_those_of_scipy_scrambled_to_the_last_bit(n: int, d: int) -> 
 
 
 def test_every_direction_is_that_of_scipy() -> None:
-    assert np.array_equal(directions(MOST, 8), slowly(MOST, 8))
-    assert np.array_equal(directions(50, 16), slowly(50, 16))
-    assert directions(3, 0).shape == slowly(3, 0).shape == (0, 3)
+    assert np.array_equal(directions(MOST, 8), by_points(MOST, 8))
+    assert np.array_equal(directions(50, 16), by_points(50, 16))
+    assert directions(3, 0).shape == by_points(3, 0).shape == (0, 3)
 
 
 FILES: dict[str, dict[str, Any]] = {
@@ -124,14 +124,14 @@ def test_without_the_file_of_scipy_points_are_the_same(
         (tmp_path / "stats" / "_sobol_direction_numbers.npz").write_bytes(b"PK\x03\x04 torn")
     expected = scrambled(99, 7, rng(1))
     elsewhere = SimpleNamespace(submodule_search_locations=[str(tmp_path)])
-    monkeypatch.setattr(known_directions, "find_spec", lambda name: elsewhere)
-    for kept in (known_directions.known, directions):
+    monkeypatch.setattr(directions_module, "find_spec", lambda name: elsewhere)
+    for kept in (directions_module.read_stored, directions):
         kept.cache_clear()
     try:
-        assert known_directions.known() is None
+        assert directions_module.read_stored() is None
         assert np.array_equal(scrambled(99, 7, rng(1)), expected)
     finally:
-        for kept in (known_directions.known, directions):
+        for kept in (directions_module.read_stored, directions):
             kept.cache_clear()
 
 
@@ -192,7 +192,7 @@ def test_features_in_another_order_have_the_same_points_in_that_order(
 
 @given(seeds)
 def test_what_cannot_change_leaves_the_best_directions_to_the_others(seed: int) -> None:
-    """Beside a column that never leaves its bin the others are asked as if it were not there."""
+    """A column that cannot leave its bin does not change how the others are asked."""
     n, kernel = 64, Unit()
     points = plan(table([32, 16, 16, 32, 16]), n + 1, seed, kernel)[1:]
     plain = scrambled(n, 7, _after(seed, 7))

@@ -1,4 +1,4 @@
-"""Columns as people have them: what decides is seen to change, and what is asked is real."""
+"""Columns of real data: features that matter are seen to change, and rows asked are possible."""
 
 from __future__ import annotations
 
@@ -114,13 +114,13 @@ def test_few_rows_that_all_differ_have_ranges() -> None:
 
 
 def test_a_value_nobody_saw_is_kept_apart_from_the_rest() -> None:
-    """Between 0 and 1 lies nothing: an instance there matches itself alone."""
+    """A flag has no values between 0 and 1: an instance there matches only itself."""
     data = alone([0.0, 1.0] * 50)
     model = Recorder(lambda q: np.where(q[:, 0] == 0.5, 7.0, q[:, 0]))
     e = eagle.Explainer(model, data, budget=400).explain([0.5])
     asked = np.unique(model.asked[0])
     assert asked.tolist() == [0.0, 0.5, 1.0]
-    assert e.scores[0] == pytest.approx(6.5, abs=0.7)  # 7 beside the mean of 0 and 1
+    assert e.scores[0] == pytest.approx(6.5, abs=0.7)  # 7 minus the mean of 0 and 1
 
 
 @pytest.mark.parametrize("method", OFFSETS, ids=lambda m: m.name)
@@ -186,7 +186,7 @@ def test_finite_data_stay_finite(view: Any, data: np.ndarray[Any, Any]) -> None:
 
 @pytest.mark.parametrize("size", [1e154, 1e-170, 1e300])
 def test_units_of_any_size(size: float) -> None:
-    """Scores are in steps of the column, whatever its unit."""
+    """Scores are per step of the column, so its unit does not matter."""
     rng = np.random.default_rng(4)
     data = rng.normal(size=(400, 2))
 
@@ -229,7 +229,7 @@ def test_neighbours_of_any_size() -> None:
 
 @pytest.mark.parametrize("view", VIEWS)
 def test_what_varies_little_beside_its_size_is_explained(view: Any) -> None:
-    """A clock's seconds, say: only a column of one value never changes."""
+    """Large numbers that differ little, such as times in seconds, still change."""
     data = -1e13 + np.random.default_rng(6).normal(size=(300, 1))
     e = eagle.Explainer(lambda q: q[:, 0] + 1e13, data, view=view).explain(data[3])
     assert abs(e.scores[0]) > 0.1

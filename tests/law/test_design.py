@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from eagle.design.greedy import Greedy, gain, variance_only
 from eagle.kernel import Exponential, Unit, cosine
-from eagle.surrogate.information import Information, Prior, augment
+from eagle.surrogate.bayes import Information, Prior, augment
 from eagle.table.background import Background
 from eagle.table.rows import Table
 from eagle.types import InputError, Kernel, Points, Space

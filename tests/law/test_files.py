@@ -1,4 +1,4 @@
-"""Files of results, plans and backgrounds: whole, or refused in a sentence."""
+"""Files of results, plans and backgrounds: undamaged, or refused in a sentence."""
 
 from __future__ import annotations
 
@@ -16,9 +16,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
-from scipy import sparse
 
 import eagle
 from catalogue import LABELS, PICTURES, QUICK, TEXTS, TWO, brightness, mood
@@ -27,9 +25,8 @@ from eagle.files import sealed
 from eagle.files.explanations import OLD
 from eagle.surrogate.process import Process
 from eagle.table.background import Background
+from tables import TABLES, X
 
-RNG = np.random.default_rng(3)
-X = RNG.normal(size=(80, 4))
 METHODS = {
     "eagle": methods.EAGLE,
     "balanced": methods.EAGLE_BALANCED,
@@ -38,30 +35,6 @@ METHODS = {
     "baylime": methods.BAYLIME,
     "tilia": methods.TILIA,
     "unravel": replace(methods.UNRAVEL, design=QUICK, surrogate=Process(restarts=1, most=15)),
-}
-TABLES: dict[str, Any] = {
-    "array": X,
-    "float16": X.astype(np.float16),
-    "whole": RNG.integers(-9, 9, (60, 3)).astype(np.int8),
-    "flags": RNG.random((60, 3)) < 0.5,
-    "text": RNG.choice(["yes", "no", "perhaps"], (60, 3)),
-    "sparse": sparse.csr_array(np.maximum(X, 0)),
-    "pandas": pd.DataFrame(
-        {
-            "x": RNG.normal(size=60),
-            "c": pd.Categorical(RNG.choice([1, 2, 5], 60)),
-            "o": pd.Series(["p", None, "q"] * 20, dtype=object),
-            "i": pd.array(RNG.integers(0, 9, 60), dtype="Int32"),
-            "b": RNG.random(60) < 0.5,
-        }
-    ),
-    "polars": pl.DataFrame(
-        {
-            "x": RNG.normal(size=60),
-            "e": pl.Series(["u", "v"] * 30, dtype=pl.Enum(["u", "v", "w"])),
-            "i": pl.Series(RNG.integers(0, 9, 60), dtype=pl.Int16),
-        }
-    ),
 }
 
 

@@ -1,4 +1,4 @@
-"""The lasso's path holds on any rows, also where nearly everything ties."""
+"""The lasso path is right on any rows, also if nearly everything ties."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def few_values(seed: int) -> tuple[Array, Array, Array]:
 @given(seeds)
 @settings(max_examples=300)
 def test_every_knot_is_a_lasso_and_the_last_is_least_squares(seed: int) -> None:
-    """No warning, no circle: warnings are errors here."""
+    """The path ends, without a warning (warnings are errors here)."""
     z, y, weight = few_values(seed)
     rows = columns(z, y, weight)
     steps = path(rows)
@@ -47,7 +47,7 @@ def test_every_knot_is_a_lasso_and_the_last_is_least_squares(seed: int) -> None:
         assert np.array_equal(before.after, after.before)
 
 
-@example(20225, 1)  # what came in first is not needed beside the second
+@example(20225, 1)  # the first column selected is not needed once the second is in
 @example(51740, 1)  # the next one goes neither along nor against
 @example(155958, 1)  # nothing goes along
 @given(seeds, st.integers(1, 6))

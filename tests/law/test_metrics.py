@@ -1,4 +1,4 @@
-"""What every figure obeys, whatever the scores: bounds, and what may change without changing it."""
+"""Properties of every metric for all scores: bounds and invariances."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hypothesis.extra import numpy as hnp
 from eagle.metrics import faith, sampling, stability, truth
 from eagle.metrics.entropy import importance_entropy, sign_entropy
 from eagle.metrics.ranking import consistency, rank_similarity
-from eagle.surrogate.information import Prior
+from eagle.surrogate.bayes import Prior
 from eagle.types import Array
 
 # Ties, zeros and both signs are common; the rest is spread over many orders of magnitude.
@@ -27,7 +27,7 @@ PLACES = st.integers(1, 9)
 
 
 def apart(scores: Array) -> bool:
-    """Whether no two sizes of a run are equal: else a new order breaks ties anew."""
+    """Whether no two sizes of a run are equal: otherwise another order breaks ties differently."""
     return all(len(np.unique(np.abs(row))) == len(row) for row in scores)
 
 
@@ -196,7 +196,7 @@ def test_areas_and_crossings_lie_where_the_curve_does(curve: Array, level: float
 
 @given(st.integers(1, 8), st.integers(0, 10**6))
 def test_of_a_line_insertion_and_deletion_mirror_each_other(d: int, seed: int) -> None:
-    """What was not put in yet is what an opposite order has not taken away."""
+    """Insertion in one order keeps the same features as deletion in the opposite order."""
     rng = np.random.default_rng(seed)
     slopes, order = rng.normal(size=d), rng.permutation(d)
 

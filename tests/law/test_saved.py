@@ -1,4 +1,4 @@
-"""Surrogates in files: what is written is read, and what was not written is refused."""
+"""Surrogates in files are read as written; anything else is refused."""
 
 from __future__ import annotations
 
@@ -18,10 +18,9 @@ from catalogue import METHODS
 from eagle import methods
 from eagle.files import sealed, surrogates
 from eagle.files.registry import KINDS
-from eagle.surrogate.bayes import BayesLinear
+from eagle.surrogate.bayes import BayesLinear, Prior
 from eagle.surrogate.bootstrap import Bootstrap
 from eagle.surrogate.evidence import Evidence
-from eagle.surrogate.information import Prior
 from eagle.surrogate.ridge import Ridge
 from eagle.surrogate.robust import Robust
 from eagle.surrogate.select import Auto, Forward, Highest, LassoPath

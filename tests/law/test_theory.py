@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import multivariate_t
 
 from eagle import theory
-from eagle.surrogate.information import Information, Prior
+from eagle.surrogate.bayes import Information, Prior
 from eagle.types import InputError
 
 seeds = st.integers(0, 2**32 - 1)

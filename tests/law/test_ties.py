@@ -1,4 +1,4 @@
-"""What comes first never hangs on rounding."""
+"""Rounding never changes which of near-ties comes first."""
 
 from __future__ import annotations
 

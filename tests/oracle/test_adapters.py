@@ -330,7 +330,7 @@ def test_what_is_no_table_of_rows_is_refused(name: str) -> None:
     for data in wrong:
         said = refused(model, partial(Explainer, model, data, method=METHODS[name]))
         assert said == f"{METHODS[name].name} needs a table"
-    summary = Background.of(eagle.table.read.frame(TWO[1]))
+    summary = Background.of(eagle.table.frame.frame(TWO[1]))
     said = refused(model, lambda: Explainer(model, summary, method=METHODS[name]))
     assert "needs the rows of the background data, not a summary" in said
     said = refused(model, lambda: Explainer(model, scales=[1.0] * D, method=METHODS[name]))

@@ -1,4 +1,4 @@
-"""Balanced rows against the whole law: every cell of a small table, weighed by its probability."""
+"""Balanced rows against the exact law: all cells of a small table with their probabilities."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_masks_converge_to_the_line_through_all_masks() -> None:
     picture = np.ones((2, 4, 1))
     kernel = methods.COSINE(every, np.ones(d))
     exact = line(every, shown(every), kernel)
-    # Nearly all masks are asked: how often each was meant is what is left of chance.
+    # Nearly all masks are asked, so only their multiplicities are random.
     method = methods.EAGLE_BALANCED
     ex = eagle.Explainer(shown, space, method=method, budget=4096, task="regression")
     e = ex.explain(picture)

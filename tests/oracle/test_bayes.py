@@ -1,4 +1,4 @@
-"""The Bayesian line and its posterior: each number by a second road."""
+"""The Bayesian line and its posterior: each number computed a second way."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from scipy import stats
 from sklearn.linear_model import Ridge
 from sklearn.metrics import r2_score
 
-from eagle.surrogate.bayes import BayesLinear, LineFit
-from eagle.surrogate.information import Prior, augment
+from eagle.surrogate.bayes import BayesLinear, LineFit, Prior, augment
 from eagle.surrogate.posterior import StudentT
 from eagle.types import InputError, Rows
 

@@ -199,7 +199,7 @@ def test_the_width_asked_is_the_width_found(width: float, row: int) -> None:
 @pytest.mark.parametrize("width", [0.1, 0.06])
 @pytest.mark.parametrize("row", [0, 3, 9])
 def test_the_widest_interval_has_the_width_asked(width: float, row: int) -> None:
-    """Where features match with unequal chances, the one that hardly ever leaves decides."""
+    """If features match with unequal probabilities, the one that rarely changes decides."""
     rng = np.random.default_rng(11)
     flags = (rng.random((2000, 2)) < [0.07, 0.2]).astype(float)
     data = np.column_stack([rng.normal(size=(2000, 3)), flags])

@@ -20,9 +20,8 @@ from eagle.design.law import movable
 from eagle.engine.method import Method
 from eagle.kernel import Shapley
 from eagle.source.masks import Fair, MaskSpace
-from eagle.surrogate.bayes import BayesLinear
-from eagle.surrogate.information import Prior
-from eagle.table.read import frame
+from eagle.surrogate.bayes import BayesLinear, Prior
+from eagle.table.frame import frame
 from eagle.table.rows import Table
 from eagle.types import Array, Rows, Seen
 

@@ -252,7 +252,7 @@ def test_any_planned_method_has_intervals_for_nothing(method: Any) -> None:
 
 @dataclass(frozen=True)
 class Twice:
-    """Asks the instance, then whatever the answers say."""
+    """An adaptive design: asks the instance, then random rows."""
 
     needs: ClassVar = NOTHING
     balanced: ClassVar = False

@@ -21,7 +21,7 @@ from eagle.kernel import Exponential, Unit
 from eagle.source.masks import Fair, MaskSpace
 from eagle.surrogate.ridge import Ridge
 from eagle.table.background import NORMAL, STEPS, Background
-from eagle.table.read import frame
+from eagle.table.frame import frame
 from eagle.table.rows import Table, TableSpace
 from eagle.types import Array, InputError, Points
 
@@ -375,7 +375,7 @@ def removed(masks: Array, sigma: float) -> Array:
 @pytest.mark.parametrize("counts", COUNTS.values(), ids=COUNTS)
 @pytest.mark.parametrize("sigma", [0.25, 0.6, 1.0, 3.0])
 def test_published_masks_follow_the_enumerated_law(counts: Array, sigma: float) -> None:
-    """Whatever masks the space itself would draw."""
+    """The published law does not depend on the space's own law of masks."""
     every, n = np.array(list(product([0.0, 1.0], repeat=D))), 30_000
     law = removed(every, sigma)
     points = plan(Masks(counts), Tilted(Removal(sigma)), Unit(), n)
@@ -436,7 +436,7 @@ def test_published_through_the_front_door() -> None:
         found.append(linear_model.Ridge(alpha=1.0).fit(masks, value(masks)).coef_)
     error = np.std(found, axis=0, ddof=1).max()
     assert np.abs(e.scores - np.mean(found, axis=0)).max() < 6 * error + 1e-3
-    # Beside one another the scores are what leaving a part out does.
+    # Up to a constant, scores are the effects of leaving a part out.
     drop = value(np.ones((1, 12)))[0] - value(1.0 - np.eye(12))
     assert np.allclose(e.scores - e.scores.mean(), drop - drop.mean(), atol=0.01)
 

@@ -197,7 +197,7 @@ def as_scores(pairs: Any, d: int) -> Array:
 
 
 def picture_masks(seed: int, n: int, d: int) -> Array:
-    """Each part kept with even chances, as in `lime_image`."""
+    """Each part is kept with probability ½, as in `lime_image`."""
     masks = (np.random.default_rng(seed).random((n, d)) < 0.5).astype(float)
     masks[0] = 1.0
     return masks

@@ -1,4 +1,4 @@
-"""Each figure by a second road: scikit-learn, explicit sets and determinants, recorded numbers.
+"""Each metric computed a second way: scikit-learn, explicit sets, determinants, recorded numbers.
 
 `rbo` 0.1.3 wants numpy below 2 and `lime-stability` 0.1.1 brings statsmodels, so neither is needed
 to run this: what they answered is recorded here, and their formulas are written out anew.
@@ -18,7 +18,7 @@ from sklearn.metrics.pairwise import cosine_similarity
 from eagle.metrics import faith, sampling, stability, truth
 from eagle.metrics.entropy import importance_entropy, sign_entropy
 from eagle.metrics.ranking import consistency, rank_similarity
-from eagle.surrogate.information import Information, Prior, augment
+from eagle.surrogate.bayes import Information, Prior, augment
 from eagle.types import Array, InputError
 
 SEEDS = range(5)

@@ -1,4 +1,4 @@
-"""US-LIME and CLIMAX, each by a second road."""
+"""US-LIME and CLIMAX, each computed a second way."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Gaussian process of UnRAvEL and where it asks: each number by a second road."""
+"""The Gaussian process of UnRAvEL and where it asks: each number computed a second way."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from eagle.surrogate import gaussian
 from eagle.surrogate.descent import descend
 from eagle.surrogate.gaussian import Covariance, Regression, Scaled, tuned
 from eagle.surrogate.process import Process, relevance
-from eagle.table.read import frame
+from eagle.table.frame import frame
 from eagle.table.rows import Table
 from eagle.types import InputError, Rows, Seen
 
@@ -162,7 +162,7 @@ def answered(place: Any, points: Any) -> Seen:
 
 
 class Trembling(np.random.Generator):
-    """A generator whose normal numbers are known: whatever is drawn, this is ε."""
+    """A generator whose normal numbers are always the given ε."""
 
     epsilon = 0.0
 

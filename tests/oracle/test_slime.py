@@ -100,7 +100,7 @@ def by_covariance(z: Array, y: Array, weight: Array, k: int) -> list[tuple[float
     for i in range(last):
         new, out_ = inside[i + 1] - inside[i], set(range(z.shape[1])) - inside[i] - inside[i + 1]
         if not new or not out_:
-            continue  # a column has left, or nobody else might have come
+            continue  # a column has left, or there was no rival
         (first,) = new
         r = lift - x @ slopes[:, i]
         second = max(out_, key=lambda j: abs(np.mean(x[:, j] * r)))
@@ -197,7 +197,7 @@ def test_what_is_reported_has_come_in_at_a_step_that_is_tested(seed: int, k: int
 
 def test_columns_are_not_standardised() -> None:
     """The large column is reported though the two small ones correlate more with the answers.
-    Which of the small ones comes first is an accident, and nobody's business."""
+    Which of the small ones comes first is random and does not matter."""
     rng = np.random.default_rng(3)
     small = rng.normal(size=(200, 2))
     z = np.column_stack([small, 20 * rng.normal(size=200)])
@@ -251,7 +251,7 @@ def test_no_step_no_test() -> None:
     assert Append().margins(z[:, :1], y, weight) == []
     assert Append().margins(z, np.full(80, 0.4), weight) == []
     assert Append().margins(np.ones((80, 3)), y, weight) == []
-    assert len(Append(k=6).margins(z, y, weight)) == 5  # the last of six has nobody to lead
+    assert len(Append(k=6).margins(z, y, weight)) == 5  # the last of six has no rival
 
 
 # -- columns that repeat, stand still or tie ----------------------------------------------------
@@ -259,7 +259,7 @@ def test_no_step_no_test() -> None:
 
 @pytest.mark.parametrize("seed", range(6))
 def test_columns_that_repeat_or_stand_still_play_no_part(seed: int) -> None:
-    """A copy would lead nobody, for ever. The earlier column stays."""
+    """A copy can never lead its original, so only the earlier column is used."""
     z, y, weight = sample(seed)
     noise = 1 + 1e-13 * np.random.default_rng(seed).normal(size=80)
     more = np.column_stack([z, z[:, 1] * noise, -z[:, 2], 3 - z[:, 0], np.full(80, 0.3)])
@@ -286,7 +286,7 @@ def test_a_small_change_is_not_a_copy() -> None:
 
 def test_what_those_inside_explain_is_nobodys_rival() -> None:
     """The mean of the first two comes level when both do: there it ties with the second, and more
-    rows are asked. From then on it is level for ever: the third feature has nobody to lead."""
+    rows are asked. From then on nothing changes: the third feature has no rival."""
     rng = np.random.default_rng(5)
     z = rng.normal(size=(300, 4))
     z[:, 3] = z[:, :2].mean(axis=1)

@@ -103,7 +103,7 @@ def test_without_a_grid_the_reference_is_as_near_as_its_ties_allow(view: Any) ->
 
 
 def codes(asked: pd.DataFrame, data: pd.DataFrame) -> Array:
-    """Levels by their place in sorted order, numbers as they are, holes as NaN."""
+    """Levels by their place in sorted order, numbers as they are, missing values as NaN."""
     out = asked.drop(columns="city").assign(size=asked["size"].cat.codes).astype(float)
     encoder = OrdinalEncoder().fit(data[["city"]].astype(object).dropna())
     there = asked["city"].notna().to_numpy()
@@ -115,7 +115,7 @@ def codes(asked: pd.DataFrame, data: pd.DataFrame) -> Array:
 
 @pytest.mark.parametrize("name", ["mixed, binned", "mixed, continuous"])
 @pytest.mark.parametrize("row", [0, 3, 7])
-def test_levels_are_codes_and_holes_stay_holes(name: str, row: int) -> None:
+def test_levels_are_codes_and_missing_values_stay_missing(name: str, row: int) -> None:
     case = CASES[name]
     e, asked = heard(ALL, case.model, case.data, case.row(row), **case.options)
     raw = codes(asked, case.data)

@@ -26,6 +26,8 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import eagle
 from eagle import Explainer, Explanation, cli
+from eagle.cli import doctor, options, process
+from eagle.cli import files as files_of
 
 BUDGET = ("--budget", "60")
 NUMBERS = ["age", "income", "height"]
@@ -78,7 +80,7 @@ def softmax_model(classes: list[str] | None = None) -> Any:
 
 
 def softmax(x: pd.DataFrame) -> np.ndarray[Any, Any]:
-    """What `softmax_model` computes, by another road."""
+    """What `softmax_model` computes, in another way."""
     s = np.exp(x.to_numpy() @ SLOPES.astype(float) + [0.1, -0.1])
     return np.asarray(s / s.sum(axis=1, keepdims=True))
 
@@ -160,7 +162,7 @@ def test_no_code_of_a_pickle_runs_without_trust(
 
 
 def test_it_says_what_python_says(files: Path, forest: tuple[str, ...], capsys: Capture) -> None:
-    table = cli.read_table(files / "data.csv")
+    table = files_of.read_table(files / "data.csv")
     model = joblib.load(files / "forest.joblib")
     wanted = Explainer(model, table, budget=60, random_state=3).explain(table.iloc[[7]])
     found = explained(capsys, *forest, "--row", "7", "--seed", "3")
@@ -374,8 +376,8 @@ def test_plan_and_fit_are_explain(
     assert cli.main([*command, *BUDGET, "--out", str(rows), "--plan", str(plan), "--quiet"]) == 0
     assert capsys.readouterr().out == ""
     model = joblib.load(files / "forest.joblib")
-    table = pd.DataFrame(model.predict_proba(cli.read_table(rows)), columns=list("abc"))
-    cli.write_table(table, answers)
+    table = pd.DataFrame(model.predict_proba(files_of.read_table(rows)), columns=list("abc"))
+    files_of.write_table(table, answers)
     found = explained(capsys, "fit", str(plan), str(answers), "--target", "c", "--against", "a")
     wanted = explained(capsys, *forest, "--row", "7", "--target", "2", "--against", "0")
     np.testing.assert_array_equal(found.scores, wanted.scores)
@@ -490,7 +492,7 @@ def test_an_ill_doctor(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None
     def broken(*_: Any, **__: Any) -> Any:
         raise ArithmeticError("two and two")
 
-    monkeypatch.setattr(cli, "Explainer", broken)
+    monkeypatch.setattr(doctor, "Explainer", broken)
     assert cli.main(["doctor"]) == 1
     assert "Not well: " in capsys.readouterr().out
 
@@ -580,7 +582,7 @@ def test_interrupted(forest: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -
     def stop(*_: Any) -> Any:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cli, "read_table", stop)
+    monkeypatch.setattr(options, "read_table", stop)
     assert cli.main([*forest, "--row", "7"]) == 130
 
 
@@ -665,7 +667,7 @@ def test_a_comparison_that_is_stopped(tmp_path: Path) -> None:
 def test_sigterm_is_as_it_was_afterwards(forest: tuple[str, ...]) -> None:
     before = signal.getsignal(signal.SIGTERM)
     inside: list[Any] = []
-    with cli.terminable():
+    with process.terminable():
         inside.append(signal.getsignal(signal.SIGTERM))
     assert inside[0] is not before
     assert signal.getsignal(signal.SIGTERM) is before

@@ -1,4 +1,4 @@
-"""Backgrounds in files: what none can be is refused, and what is odd but true is read."""
+"""Backgrounds in files: impossible ones are refused, unusual ones are read."""
 
 from __future__ import annotations
 
@@ -7,38 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
-import polars as pl
 import pytest
-from scipy import sparse
 
 import eagle
 from eagle.files import sealed
 from eagle.table.background import Background
-
-RNG = np.random.default_rng(3)
-X = RNG.normal(size=(80, 4))
-TABLES: dict[str, Any] = {
-    "array": X,
-    "text": RNG.choice(["yes", "no", "perhaps"], (60, 3)),
-    "sparse": sparse.csr_array(np.maximum(X, 0)),
-    "pandas": pd.DataFrame(
-        {
-            "x": RNG.normal(size=60),
-            "c": pd.Categorical(RNG.choice([1, 2, 5], 60)),
-            "o": pd.Series(["p", None, "q"] * 20, dtype=object),
-            "i": pd.array(RNG.integers(0, 9, 60), dtype="Int32"),
-            "b": RNG.random(60) < 0.5,
-        }
-    ),
-    "polars": pl.DataFrame(
-        {
-            "x": RNG.normal(size=60),
-            "e": pl.Series(["u", "v"] * 30, dtype=pl.Enum(["u", "v", "w"])),
-            "i": pl.Series(RNG.integers(0, 9, 60), dtype=pl.Int16),
-        }
-    ),
-}
+from tables import TABLES, X
 
 
 def background(name: str) -> dict[str, Any]:

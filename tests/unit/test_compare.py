@@ -1,8 +1,7 @@
-"""Several methods on one prediction: the table, its words, its image and its command."""
+"""Several methods on one prediction: the table, its text, its figure and its command."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import combinations
@@ -66,12 +65,6 @@ def explainer(model: Any = two, **options: Any) -> eagle.Explainer:
 @pytest.fixture(scope="module")
 def found() -> Comparison:
     return compare(SOME, explainer(), table()[[3]], 3, k=2, converged=2000, progress=False)
-
-
-@pytest.fixture(autouse=True)
-def closed() -> Iterator[None]:
-    yield
-    plt.close("all")
 
 
 # -- what is compared ---------------------------------------------------------------------------

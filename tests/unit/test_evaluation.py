@@ -20,6 +20,7 @@ from eagle import methods
 from eagle.types import InputError, MissingExtraError
 from evaluation import benches, demos
 from evaluation.__main__ import BENCHES, DEMOS, main
+from evaluation.check import changed
 from evaluation.experiment import Experiment
 from evaluation.measure import budgets, lengths, measure
 from evaluation.problems import PROBLEMS, Problem, boxes, cnn, data
@@ -27,6 +28,7 @@ from evaluation.problems.formulas import offset_scale
 from evaluation.report.curves import convergence
 from evaluation.report.records import Records
 from evaluation.report.stop import Outcome, rows_for
+from evaluation.store import Store
 from evaluation.trial import Record, Trial
 
 FORMULAS = ("linear", "additive", "interacting", "step")
@@ -298,7 +300,7 @@ def test_a_network_is_learnt(tiny_data: Path) -> None:
     module = cnn.module()
     module.load_state_dict({k: torch.from_numpy(v) for k, v in weights.items()})
     network = PROBLEMS["mnist"]().model
-    pixels = network.prepared(test.pictures)
+    pixels = network.prepared(test.images)
     with torch.inference_mode():
         logits = module(torch.from_numpy(pixels)).numpy()
     assert np.allclose(network.run(pixels), logits, atol=1e-5)
@@ -309,7 +311,7 @@ def test_a_network_is_learnt(tiny_data: Path) -> None:
 
 
 def zipped(content: bytes) -> bytes:
-    """Packed without the time, so that names of tests made of it are the same everywhere."""
+    """Compressed without a timestamp, so that the names of tests are the same everywhere."""
     return gzip.compress(content, mtime=0)
 
 
@@ -459,7 +461,7 @@ def test_what_is_not_installed(
 
 
 def there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, answer: Callable[[str], Any]) -> None:
-    """OpenML, but here."""
+    """A local stand-in for OpenML."""
 
     class Found:
         def __init__(self, frame: Any) -> None:
@@ -501,8 +503,8 @@ def test_digits_of_openml(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> No
     frame["class"] = pd.Categorical((np.arange(70_000) % 10).astype(str))
     there(monkeypatch, tmp_path, lambda name: frame.copy())
     train, test = data.mnist()
-    assert train.pictures.shape == (60_000, 28, 28)
-    assert test.pictures[7, 0, 5] == 60_007 % 251
+    assert train.images.shape == (60_000, 28, 28)
+    assert test.images[7, 0, 5] == 60_007 % 251
     assert test.labels[:3].tolist() == [0, 1, 2]
 
 
@@ -580,7 +582,7 @@ def test_every_bench_can_be_run() -> None:
 
 
 def test_the_bench_of_methods_has_those_that_fit_its_table() -> None:
-    """Whatever the library gains, `make bench` explains a table by it, or leaves it out."""
+    """`make bench` explains a table by every method in the library, or lists it as left out."""
     from sklearn.ensemble import RandomForestClassifier
 
     from evaluation.benches.methods import every, explainer
@@ -588,6 +590,88 @@ def test_the_bench_of_methods_has_those_that_fit_its_table() -> None:
     X = np.random.default_rng(0).normal(size=(60, 3))
     forest = RandomForestClassifier(5, random_state=0).fit(X, X[:, 0] > 0)
     assert len([explainer(forest, X, method) for method in every()]) > 20
+
+
+def test_the_bench_of_surveys_gains_most_information_with_each_row() -> None:
+    from evaluation.benches.surveys.designs import greedy
+
+    rng = np.random.default_rng(0)
+    seen = [(rng.normal(size=(12, 3)), rng.exponential(size=12)) for _ in range(2)]
+
+    def information(rows: list[int]) -> float:
+        parts = ((z[rows], w[rows]) for z, w in seen)
+        return float(sum(np.linalg.slogdet((z.T * w) @ z + np.eye(3))[1] for z, w in parts))
+
+    chosen: list[int] = []
+    for _ in range(6):
+        others = (i for i in range(12) if i not in chosen)
+        chosen.append(max(others, key=lambda i: information([*chosen, i])))
+    assert greedy(seen, 6).tolist() == chosen
+
+
+def test_the_bench_of_surveys_finds_that_errors_of_rows_go_together() -> None:
+    """Taken as independent, what is common to all rows would average out."""
+    from sklearn.linear_model import LogisticRegression
+
+    import eagle
+    from evaluation.benches.surveys.statements import alone, judged
+
+    X = np.random.default_rng(0).normal(size=(300, 4))
+    model = LogisticRegression().fit(X, X[:, 0] > X[:, 1] * X[:, 2])
+    e = eagle.Explainer(model, X).survey(256, progress=False).explain_many(X[:30], True)
+    both = [dict(judged(one, e.scores, [X[:30, 0] > 0])) for one in (e, alone(e))]
+    assert all(
+        one[name] == 1 for one in both for name in ("importance", "effect", "share", "cohorts")
+    )  # their own scores are in all intervals
+    assert both[1]["importance wide"] < both[0]["importance wide"] / 2
+
+
+# -- whether records still come out -------------------------------------------------------------
+
+
+def test_records_that_no_longer_come_out_are_found_and_dropped(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One method's scores are as if made by other code, one record is of no experiment."""
+    (tmp_path / "e").mkdir()
+    (tmp_path / "e" / "mine.toml").write_text(
+        'title = "t"\ndata = ["linear"]\nmethods = ["LIME", "EAGLE"]\ninstances = 3\nruns = 1\n'
+        'metrics = ["consistency by rows"]\nbudgets = [40]\n'
+        "[profiles.smoke]\n[profiles.quick]\n[profiles.paper]"
+    )
+    where = ["--experiments", str(tmp_path / "e"), "--records", str(tmp_path / "r"), "--quiet"]
+    assert main(["run", *where]) == 0
+    assert main(["check", *where]) == 0
+    assert "0 of 2 have changed: 0 of 6 records" in capsys.readouterr().out
+    store = Store(tmp_path / "r")
+    records = store.read()
+    for r in records:
+        if r["method"] == "LIME" and r["instance"] == 2:
+            r["scores"][0] *= 1.01
+    store.remove({r["key"] for r in records})
+    assert not store.read()
+    store.add([*records, measure(Trial("linear", 0, "LIME", 30))])
+    assert main(["check", *where, "--trials", "1"]) == 0  # of the first prediction alone
+    assert "0 of 2 have changed" in capsys.readouterr().out
+    assert main(["check", *where, "--drop"]) == 0
+    said = capsys.readouterr().out
+    assert "linear, LIME, {}: scores" in said
+    assert "1 of 2 have changed: 3 of 6 records\n1 more records belong to no experiment" in said
+    assert [r["method"] for r in store.read()] == ["EAGLE"] * 3
+    assert main(["run", *where]) == 0
+    assert "mine: 3 trials done, 3 were done before" in capsys.readouterr().out
+
+
+def test_rounding_is_no_change() -> None:
+    record = measure(Trial("linear", 0, "EAGLE", 40, keep=("curves", "ranks")))
+    record |= {"versions": "others", "own_seconds": 99.0}
+    assert changed(record) == ""
+    for name in ("scores", "d_efficiency"):
+        assert changed(record | {name: [v * (1 + 1e-4) for v in record[name]]}) == ""
+        assert changed(record | {name: [v * (1 + 1e-2) for v in record[name]]}) == name
+        assert changed(record | {name: record[name][1:]}) == name
+    assert changed(record | {"rows": 39}) == "rows"
+    assert "no method 'SLIME'" in changed(record | {"method": "SLIME"})
 
 
 # -- pages ---------------------------------------------------------------------------------------
@@ -637,7 +721,7 @@ def test_curves_of_runs_of_different_lengths_are_not_cut() -> None:
     assert grown is not None
     assert grown.shape == (6, 2, 2)
     assert grown[3:, 0].tolist() == [[-1, 2]] * 3  # what the short run said in the end
-    # A straight line's mean height is half-way between its ends, whatever its length.
+    # The mean height of a straight line is the mean of its ends, for any length.
     areas = [(1 + 4.3) / 2, (2 + 7) / 2, (1 + 5.8) / 2, (2 + 5.7) / 2]
     page = "\n".join(convergence(records).blocks)
     (line,) = [row for row in page.splitlines() if row.startswith("| COMPAS")]
@@ -652,7 +736,29 @@ def test_a_curve_ends_with_all_rows() -> None:
     assert lengths(7) == budgets(7) == [7]
 
 
-@pytest.mark.parametrize("part", ["curves", "theory", "priors"])
+@pytest.mark.parametrize("part", ["curves", "ends", "theory", "priors"])
 def test_no_line_is_measured_where_a_tree_is_fitted(part: str) -> None:
     with pytest.raises(InputError, match="fitted on the values asked"):
         measure(Trial("linear", 0, "Tilia", 50, keep=(part,)))
+
+
+def test_no_file_of_records_is_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evaluation.store.LARGEST", 12_000)
+    rng = np.random.default_rng(0)
+    made = [
+        {"key": f"{i:04}", "problem": "one", "d": 3, "scores": rng.random(50).tolist()}
+        for i in range(100)
+    ]
+    store = Store(tmp_path)
+    store.add(made)
+    store.pack()
+    files = sorted(path.name for path in tmp_path.iterdir())
+    assert files[-1] == "one.parquet"
+    assert len(files) > 1
+    assert all(path.stat().st_size <= 12_000 for path in tmp_path.iterdir())
+    assert [record["key"] for record in store.read()] == [record["key"] for record in made]
+    store.remove({record["key"] for record in made[5:]})
+    assert [path.name for path in tmp_path.iterdir()] == ["one.parquet"]
+    assert len(store.read()) == 5
+    store.remove({record["key"] for record in made})
+    assert not list(tmp_path.iterdir())

@@ -1,4 +1,4 @@
-"""What the model is asked is exactly what was meant: cases in which it once was not."""
+"""The model is asked exactly what was planned: regression tests of cases that once failed."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ RNG = np.random.default_rng(0)
 
 @pytest.fixture(autouse=True)
 def _same_chance() -> None:
-    """Every test draws the same, whatever ran before it."""
+    """Seed each test, so that it does not depend on the tests before it."""
     RNG.bit_generator.state = np.random.default_rng(0).bit_generator.state
 
 

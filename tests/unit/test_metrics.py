@@ -1,4 +1,4 @@
-"""What no figure can be made of is refused in a sentence."""
+"""Metrics refuse unusable input in a sentence."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from eagle.metrics import faith, sampling, stability, truth
 from eagle.metrics.entropy import importance_entropy, sign_entropy
 from eagle.metrics.ranking import consistency, rank_similarity
-from eagle.surrogate.information import Prior
+from eagle.surrogate.bayes import Prior
 from eagle.types import EagleError, InputError
 
 OVER_RUNS: list[Callable[[Any], Any]] = [

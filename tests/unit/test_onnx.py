@@ -320,5 +320,5 @@ def test_tables_that_do_not_fit() -> None:
         model(PEOPLE.drop(columns="age"))
     with pytest.raises(InputError, match="takes 3 columns, but 4 came"):
         model(PEOPLE.to_numpy(dtype=object))
-    with pytest.raises(InputError, match="'job' has holes"):
+    with pytest.raises(InputError, match="'job' has missing values"):
         model(PEOPLE.assign(job=PEOPLE["job"].where(PEOPLE["age"] > 25)))

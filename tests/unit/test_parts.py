@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
@@ -83,7 +82,6 @@ def test_shown_saved_and_drawn_as_any_other_result(tmp_path: Any) -> None:
     assert "wine" in e._repr_html_()
     ax = eagle.plot.attribution(e)
     assert ax.get_title(loc="left")
-    plt.close(ax.figure)  # type: ignore[arg-type]
     e.save(tmp_path / "e.json")
     back = eagle.Explanation.load(tmp_path / "e.json")
     assert back.names == e.names

@@ -1,10 +1,10 @@
-"""ImageInstance show the numbers of the explanation, literally, and nothing pops up."""
+"""Plots show the numbers of the explanation as they are, and open no window."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -25,6 +25,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import RandomForestClassifier
 
 from eagle import Explainer, Explanation, plot
+from eagle.explanation import Asked
 from eagle.plot.lines import spread
 from eagle.show.sheet import DOWN, UP
 from eagle.surrogate.bayes import BayesLinear
@@ -57,17 +58,16 @@ def explanation(explanations: list[Explanation]) -> Explanation:
 
 
 @pytest.fixture(autouse=True)
-def _closed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _nothing_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     def shown(*_: Any, **__: Any) -> None:
         raise AssertionError("a plot was shown")
 
     monkeypatch.setattr(plt, "show", shown)
-    yield
-    plt.close("all")
 
 
 def first(e: Explanation, d: int) -> Explanation:
     """The explanation of the first d features alone."""
+    assert isinstance(e.evidence, Asked)
     seen = replace(e.evidence, features=e.evidence.features[:, :d])
     few: dict[str, Any] = {
         name: getattr(e, name)[:d] for name in ("names", "conditions", "values", "contrast")
@@ -163,12 +163,8 @@ def test_odd_explanations_are_drawn(
         e = replace(e, scores=-abs(e.scores), posterior=None)
     else:
         s = e.evidence
-        e = replace(
-            e,
-            evidence=replace(
-                s, features=s.features[:1], weight=s.weight[:1], answers=s.answers[:1]
-            ),
-        )
+        one = Asked(s.points[:1], s.features[:1], s.weight[:1], s.answers[:1], s.often[:1])
+        e = replace(e, evidence=one)
     draw(e, most=60).figure.canvas.draw()
 
 
@@ -237,6 +233,7 @@ def test_the_strongest_is_on_top_and_the_rest_is_counted(explanation: Explanatio
 
 
 def test_the_warning_stands_below(explanation: Explanation) -> None:
+    assert isinstance(explanation.evidence, Asked)
     constant = replace(explanation.evidence, answers=0 * explanation.evidence.answers)
     ax = plot.attribution(replace(explanation, evidence=constant))
     (note,) = ax.texts

@@ -16,7 +16,7 @@ import eagle
 import eagle.files
 from eagle import InputError, Method, methods
 from eagle.files import sealed, surrogates
-from eagle.files.registry import KINDS
+from eagle.files.registry import KINDS, TOLERANCES
 from eagle.surrogate.bootstrap import Bootstrap
 from eagle.surrogate.fit import DeferredFit, Fit, Fitter, weighted_r2
 from eagle.types import NOTHING, Array, Rows
@@ -30,7 +30,7 @@ def model(X: Any) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Spread:
-    """A user's own posterior: a half width a score."""
+    """A user's own posterior: one half-width for each score."""
 
     mean: Array
     half: Array
@@ -75,7 +75,7 @@ class Means:
         return 0
 
     def on(self, rows: Rows) -> Fitter:
-        return DeferredFit(self, rows)
+        return DeferredFit.of(self, rows)
 
     def fit(self, features: Array, y: Array, weight: Array) -> Fit:
         middle = float(weight @ y / weight.sum())
@@ -224,6 +224,58 @@ def test_the_librarys_own_take_no_arrays() -> None:
         surrogates.read({"Ridge": {"alpha": sealed.pack(np.ones(1))}})
 
 
+@pytest.mark.parametrize("tolerance", [None, 1e-3])
+def test_scores_may_differ_by_the_tolerance_of_their_surrogate(tolerance: float | None) -> None:
+    with eagle.files.registered(Twice, Spread):
+        if tolerance is None:
+            eagle.files.register(Means)
+        else:
+            eagle.files.register(tolerance=tolerance)(Means)
+        data = explained(Means()).to_dict()
+        for feature in data["features"]:
+            feature["score"] *= 1 + 1e-4  # as a fit on another machine might have it
+        if tolerance is None:
+            with pytest.raises(InputError, match="other scores than its evidence gives"):
+                eagle.Explanation.from_dict(sealed.sealed(data))
+        else:
+            eagle.Explanation.from_dict(sealed.sealed(data))
+            data["features"][0]["score"] *= 1.01
+            with pytest.raises(InputError, match="other scores than its evidence gives"):
+                eagle.Explanation.from_dict(sealed.sealed(data))
+    assert Means not in TOLERANCES
+
+
+@pytest.mark.parametrize("tolerance", [0.0, 1.0, -1e-3, np.nan, "1e-3"])
+def test_a_tolerance_is_a_share(tolerance: Any) -> None:
+    with pytest.raises(InputError, match="a tolerance is a number between 0 and 1, not"):
+        eagle.files.register(tolerance=tolerance)
+
+
+@dataclass(frozen=True, eq=False)
+class Tune:
+    """A user's own subject of explanations."""
+
+    notes: Array
+    note: str = "played slowly"
+
+
+def test_a_subject_of_ones_own_is_saved_once_it_is_registered(tmp_path: Path) -> None:
+    e = replace(explained(methods.LIME.surrogate), subject=Tune(np.arange(3)))  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=r"a Tune cannot be saved.*@eagle\.files\.register"):
+        e.save(tmp_path / "e.json")
+    with eagle.files.registered(Tune):
+        e.save(tmp_path / "e.json")
+        back: Any = eagle.Explanation.load(tmp_path / "e.json").subject
+        assert type(back) is Tune
+        assert np.array_equal(back.notes, np.arange(3))
+        assert back.note == "played slowly"
+        data = e.to_dict() | {"subject": {"registered": "Tune"}}
+        with pytest.raises(InputError, match="is damaged"):
+            eagle.Explanation.from_dict(sealed.sealed(data))
+    with pytest.raises(InputError, match="names 'Tune', which is not registered here"):
+        eagle.Explanation.load(tmp_path / "e.json")
+
+
 # -- not registered -------------------------------------------------------------------------------
 
 
@@ -279,7 +331,7 @@ def test_nor_are_its_parts(name: str) -> None:
 
 @dataclass(frozen=True)
 class Bomb:
-    """What must never be made of a file."""
+    """A class that must never be built from a file."""
 
     made: int = 0
 

@@ -1,10 +1,9 @@
-"""ImageInstance and texts beside their explanations: on pages, consoles and in plots."""
+"""Images and texts with their explanations: on pages, on consoles and in plots."""
 
 from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -18,17 +17,14 @@ import eagle
 from catalogue import LABELS, PICTURES, TEXTS, TWO, brightness, mood
 from eagle import demos, methods, png
 from eagle.files import sealed
+from eagle.plot.fonts import found
 from eagle.show.panels import panels
-from eagle.subject import MOST, Passage, Picture
+from eagle.show.sheet import Shown
+from eagle.show.text import cells
+from eagle.subject import MOST, Image, Passage
 from eagle.types import InputError
 
 mpl.use("Agg")
-
-
-@pytest.fixture(autouse=True)
-def closed() -> Iterator[None]:
-    yield
-    plt.close("all")
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +48,7 @@ def test_pictures_and_texts_travel_with_their_explanation(picture: eagle.Explana
         assert type(back.subject) is type(e.subject)
         assert e._repr_html_() == back._repr_html_()
     subject = picture.subject
-    assert isinstance(subject, Picture)
+    assert isinstance(subject, Image)
     assert subject.pixels.shape == (8, 6, 3)
     assert np.array_equal(subject.pixels, np.rint(255 * PICTURES[0]))
     assert np.array_equal(subject.labels, LABELS - 1)
@@ -79,7 +75,7 @@ def test_a_spoilt_subject_is_refused(picture: eagle.Explanation, spoil: Any) -> 
 
 def test_large_pictures_are_kept_small() -> None:
     big = np.zeros((3000, 100), dtype=np.uint8)
-    kept = Picture.of(big, np.zeros(big.shape, dtype=np.intp))
+    kept = Image.of(big, np.zeros(big.shape, dtype=np.intp))
     assert max(kept.labels.shape) <= MOST
     assert kept.pixels.shape == (*kept.labels.shape, 3)
 
@@ -96,14 +92,14 @@ def test_large_pictures_are_kept_small() -> None:
     ],
 )
 def test_pixels_of_any_range_are_shown(pixels: Any, darkest: int, brightest: int) -> None:
-    shown = Picture.of(pixels, np.zeros(pixels.shape, dtype=np.intp)).pixels
+    shown = Image.of(pixels, np.zeros(pixels.shape, dtype=np.intp)).pixels
     assert (shown.min(), shown.max()) == (darkest, brightest)
 
 
 def test_what_is_transparent_shows_the_paper() -> None:
     glass = np.zeros((1, 2, 4), dtype=np.uint8)
     glass[0, 0, 3] = 255
-    shown = Picture.of(glass, np.zeros((1, 2), dtype=np.intp)).pixels
+    shown = Image.of(glass, np.zeros((1, 2), dtype=np.intp)).pixels
     assert shown[0].tolist() == [[0, 0, 0], [255, 255, 255]]
 
 
@@ -158,8 +154,8 @@ def test_a_picture_on_a_page_is_inline_and_small(picture: eagle.Explanation) -> 
 def test_segments_on_a_page_have_outlines(picture: eagle.Explanation) -> None:
     large = LABELS.repeat(5, axis=0).repeat(5, axis=1)
     pixels = PICTURES[0].repeat(5, axis=0).repeat(5, axis=1)
-    sheet = replace(picture, subject=Picture.of(pixels, large - 1)).sheet().shown
-    assert isinstance(sheet.subject, Picture)
+    sheet = replace(picture, subject=Image.of(pixels, large - 1)).sheet().shown
+    assert isinstance(sheet.subject, Image)
     shown = panels(sheet, sheet.subject)
     side = large.shape[1]
     doubt = shown[:, 2 * side + 8 :, 0].astype(float)
@@ -169,12 +165,15 @@ def test_segments_on_a_page_have_outlines(picture: eagle.Explanation) -> None:
 def test_a_long_text_is_explained_by_sentences_and_says_so() -> None:
     text = " ".join(f"Line {i} is good here, number{i} indeed." for i in range(40))
     e = explained(text)
-    assert len(e.names) == 40
+    assert 15 < len(e.names) < 20
     assert isinstance(e.subject, Passage)
-    assert "explained by its 40 sentences" in e.warnings[0]
-    by_word = explained(text, split=eagle.source.texts.words)
+    assert "blocks of about" in e.subject.cut
+    assert "40 sentences are too many for 60 rows" in e.subject.cut
+    assert any(e.subject.cut[:30] in fact for fact in e.sheet().facts)
+    assert not e.subject.note
+    by_word = explained(text, unit="word")
     assert len(by_word.names) > 40
-    assert not isinstance(by_word.subject, Passage) or not by_word.subject.note
+    assert by_word.posterior is None  # fewer than two rows a word: no intervals
 
 
 # -- plots --------------------------------------------------------------------------------------
@@ -196,7 +195,7 @@ def test_image_draws_three_panels_or_two_without_intervals(picture: eagle.Explan
 def test_image_hides_what_is_not_sure_or_not_strong(picture: eagle.Explanation) -> None:
     def coloured(**how: Any) -> set[int]:
         heat = np.ma.masked_invalid(eagle.plot.image(picture, **how)[1].images[1].get_array())
-        assert isinstance(picture.subject, Picture)
+        assert isinstance(picture.subject, Image)
         return set(np.unique(picture.subject.labels[~np.ma.getmaskarray(heat)]).tolist())
 
     low, high = picture.interval(0.9).T
@@ -216,17 +215,17 @@ def test_image_hides_what_is_not_sure_or_not_strong(picture: eagle.Explanation) 
         "好的电影 good 👍🏽",
         "$a_b^c$ costs $5 and good",
         "word " * 900 + "good end",
+        "هذا جيد (good film) 3 مرات!",
     ],
 )
-@pytest.mark.filterwarnings("ignore:Glyph")  # the font of the machine may lack some
 @pytest.mark.parametrize("blue", [False, True])
 def test_texts_are_drawn(text: str, blue: bool) -> None:
-    ax = eagle.plot.text(explained(text, split=eagle.source.texts.words, bag=False), blue=blue)
+    ax = eagle.plot.text(explained(text, bag=len(text) > 2000), blue=blue)
     with mpl.rc_context({"text.parse_math": True}):
         figure: Any = ax.figure
         figure.savefig(io.BytesIO(), format="svg")
     words = [t.get_text() for t in ax.texts]
-    assert any("good" in w or "好" in w or "word" in w for w in words)
+    assert any("good" in w or "word" in w for w in words)
 
 
 def test_only_texts_are_drawn_as_texts(picture: eagle.Explanation) -> None:
@@ -241,6 +240,143 @@ def test_frames_are_thicker_where_intervals_are_wider() -> None:
     frames = {t.get_text(): box.get_linewidth() for t in ax.texts if (box := t.get_bbox_patch())}
     drawn = [frames[name] for name in e.names]
     assert np.corrcoef(drawn, wide)[0, 1] > 0.99
+
+
+def test_what_no_font_has_is_said_and_nothing_warns() -> None:
+    e = explained("\U0001fae8\U000e0fff good", split=str.split)  # few fonts have either
+    ax = eagle.plot.text(e)
+    boxes = [t.get_text() for t in ax.texts]
+    if any("\u25a1" in word for word in boxes):  # the machine may have a font for the first
+        assert "characters that no font here has: U+" in boxes[-1]
+    assert found("plain").missing == frozenset()
+    assert found("\U0010fffd").families == ()  # a private character is never asked of fonts
+    bars = eagle.plot.attribution(e)
+    bars.figure.canvas.draw()
+
+
+def test_right_to_left_texts_run_so() -> None:
+    e = explained("هذا جيد (good film) هنا!")
+    ax = eagle.plot.text(e)
+    ax.figure.canvas.draw()
+    at = {t.get_text(): t.get_position()[0] for t in ax.texts[:-1]}
+    assert at["هذا"] > at["جيد"] > at["good"] > at["هنا"] > at["!"]
+    assert at["good"] < at["film"]  # a run of another direction keeps its own
+    assert at[")"] > at["film"]  # the opening bracket, mirrored
+    assert at["("] < at["good"]
+    assert 'class="words" dir="auto"' in e._repr_html_()
+    assert "<bdi>هذا</bdi>" in e._repr_html_()
+    lines = str(e).splitlines()
+    assert lines[2].startswith("\u2067")
+    assert lines[2].endswith("\u2069")
+    assert any(line.startswith("\u2067جيد\u2069") for line in lines)
+    left = eagle.plot.text(explained("good אבג דהו bad"))
+    at = {t.get_text(): t.get_position()[0] for t in left.texts[:-1]}
+    assert at["good"] < at["דהו"] < at["אבג"] < at["bad"]
+
+
+def test_columns_stay_below_one_another_beside_wide_characters() -> None:
+    lines = [x for x in str(explained("好 good 👍", split=str.split)).splitlines() if "[" in x]
+    assert len({cells(line[: line.index("[")]) for line in lines}) == 1
+
+
+def test_what_is_not_sure_is_seen_where_the_score_is(picture: eagle.Explanation) -> None:
+    large = LABELS.repeat(9, axis=0).repeat(9, axis=1) - 1
+    scores = np.full(8, 0.5)
+    unsure = np.arange(8) % 2 == 0
+    interval = np.where(unsure[:, None], [-1.0, 2.0], [0.4, 0.6])
+    flat = Image.of(np.full(large.shape, 0.5), large)
+    heat = panels(Shown(flat, scores, interval, True), flat)[:, large.shape[1] + 4 :]
+    heat = heat[:, : large.shape[1]].astype(int)
+    stripes = np.array([len(np.unique(heat[large == k], axis=0)) for k in range(8)])
+    assert (stripes[~unsure] <= 2).all()  # its colour, and its outline
+    assert (stripes[unsure] >= 3).all()
+    e = explained("a good film, long and dull, bad or so they say")
+    assert e.sheet().shown.unsure.any()
+    assert isinstance(e.subject, Passage)
+    doubted = sum(e.sheet().shown.unsure[k] for _, _, k in e.subject.spans)
+    assert e._repr_html_().count('class="unsure"') == doubted
+    frames = {
+        t.get_text(): box.get_linestyle()
+        for t in eagle.plot.text(e).texts
+        if (box := t.get_bbox_patch())
+    }
+    for name, doubtful in zip(e.names, e.sheet().shown.unsure, strict=True):
+        assert frames[name] == ("--" if doubtful else "-")
+    marked = eagle.Explainer(
+        lambda x: brightness(np.where((np.arange(6) < 3)[:, None], x, 0.0)),
+        eagle.Images(LABELS, fill=0),
+        budget=60,
+        **TWO,
+    ).explain(PICTURES[0])
+    axes = eagle.plot.image(marked)
+    assert marked.sheet().shown.unsure.any()
+    assert "hatched" in axes[1].get_title(loc="left")
+    assert len(axes[1].images) == 3
+
+
+def warned(e: eagle.Explanation) -> eagle.Explanation:
+    return replace(e, note="the sky is falling")
+
+
+def test_warnings_are_on_every_plot(picture: eagle.Explanation) -> None:
+    e, seen = warned(explained(TEXTS[0])), warned(picture)
+    found = eagle.compare(
+        [methods.EAGLE, methods.LIME],
+        eagle.Explainer(mood, eagle.Texts(), budget=60, **TWO),
+        TEXTS[0],
+        runs=1,
+        k=2,
+        progress=False,
+    )
+    first = found.methods[0]
+    marked = replace(
+        found, methods=(replace(first, runs=(warned(first.first),)), *found.methods[1:])
+    )
+    drawn: list[Any] = [
+        eagle.plot.text(e),
+        eagle.plot.attribution(e),
+        eagle.plot.convergence(e),
+        eagle.plot.comparison({"one": e}),
+        eagle.plot.image(seen)[0],
+        eagle.plot.image(seen, plt.subplots(1, 3)[1])[0],
+        eagle.plot.methods(marked)[0],
+    ]
+    for ax in drawn:
+        texts = [t.get_text() for t in ax.figure.findobj(mpl.text.Text)]
+        assert any("sky is" in " ".join(t.split()) for t in texts)
+    for page in (e._repr_html_(), seen._repr_html_(), str(e)):
+        assert "the sky is falling" in page
+
+
+def test_a_long_name_does_not_hide_the_probability(picture: eagle.Explanation) -> None:
+    name = "a name that never ends " * 9
+    e = replace(picture, outputs=("no", name), target=name)
+    assert e.title.endswith(f"? The model says {e.prediction:.4g}")
+    assert len(e.title) < 110
+    drawn = " ".join(eagle.plot.image(e)[0].get_title(loc="left").split())
+    assert drawn.endswith(f"The model says {e.prediction:.4g}")
+
+
+def test_a_page_with_a_photograph_has_under_60_kB() -> None:
+    """Noise is the worst of all photographs."""
+    noise = np.random.default_rng(0).integers(0, 256, (224, 224, 3), dtype=np.uint8)
+    labels = np.add.outer(np.arange(224) // 32 * 7, np.arange(224) // 32)
+    e = eagle.Explainer(
+        lambda x: x[:, ::8, ::8].mean(axis=(1, 2, 3)) / 255, eagle.Images(labels), budget=120
+    ).explain(noise)
+    assert len(e._repr_html_()) < 60_000
+
+
+def test_of_a_long_text_the_strongest_parts_are_shown() -> None:
+    text = " ".join(f"w{k}" for k in range(450)) + " good " + " ".join(f"v{k}" for k in range(450))
+    e = explained(text, unit="word")
+    e = replace(e, scores=np.array([float(name == "good") for name in e.names]))
+    page, plain = e._repr_html_(), str(e)
+    for shown in (page, plain):
+        assert "good" in shown
+        assert "and 861 more parts" in shown
+    assert len(page) < 60_000
+    assert any(t.get_text() == "good" for t in eagle.plot.text(e).texts)
 
 
 # -- the demos ----------------------------------------------------------------------------------

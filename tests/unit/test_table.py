@@ -24,7 +24,7 @@ RNG = np.random.default_rng(0)
 
 @pytest.fixture(autouse=True)
 def _same_chance() -> None:
-    """Every test draws the same, whatever ran before it."""
+    """Seed each test, so that it does not depend on the tests before it."""
     RNG.bit_generator.state = np.random.default_rng(0).bit_generator.state
 
 
@@ -43,7 +43,7 @@ def test_binned_numbers_follow_the_background() -> None:
     x = data[3, 0]
     s = space(data, [[x]])
     rows, z = drawn(s, 20_000)
-    assert np.isin(rows, data).all()  # never a value nobody had
+    assert np.isin(rows, data).all()  # only values of the data
     edges = np.quantile(data, [0.25, 0.5, 0.75])
     assert np.allclose(s.table.background.columns[0].edges, edges)
     own = np.searchsorted(edges, x)
@@ -224,7 +224,7 @@ def test_frozen_columns_are_passed_on_untouched() -> None:
     for name in ("when", "id"):
         assert (asked[0][name] == table[name].iloc[7]).all()
     with pytest.raises(eagle.InputError, match=r"'when' .* neither numbers nor levels.* freeze it"):
-        eagle.Explainer(model, table[["when"]])
+        eagle.Explainer(model, table[["when"]].apply(lambda c: c.dt.to_period("D")))
     with pytest.raises(eagle.InputError, match="'id' holds integers beyond 2\\^53"):
         eagle.Explainer(model, table[["id"]])
     with pytest.raises(eagle.InputError, match="'words'"):
@@ -463,7 +463,7 @@ def test_a_model_fitted_on_an_array_and_asked_with_a_frame() -> None:
 )
 @pytest.mark.parametrize("far", [False, True])
 def test_what_is_asked_is_what_the_features_say(dtype: str, far: bool) -> None:
-    """Whatever the dtype can hold: x moved by its features, never wrapped around or rounded off."""
+    """The model is asked x moved by its features, without overflow or rounding of the dtype."""
     values = RNG.integers(0, 100, (80, 2)).astype(float)
     if far:
         values += {"uint8": 150, "int8": 20, "uint16": 65_400, "int32": 2e9}.get(dtype, 0)

@@ -1,4 +1,4 @@
-"""Stop when sure: rules, looks, and that what was asked is a plan's beginning."""
+"""Stopping rules: their looks, and that the rows asked are the beginning of a plan."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_texts_stop_too() -> None:
 def test_a_short_text_has_few_masks_and_stops_at_the_last(method: Any, words: int) -> None:
     text = " ".join("abcdefgh"[:words])
     settings: dict[str, Any] = {"task": "classification", "outputs": ("no", "yes")}
-    made = Explainer(mood, Texts(), method=method, budget=3000, **settings)
+    made = Explainer(mood, Texts(unit="word"), method=method, budget=3000, **settings)
     e = made.explain(text, until=Width(1e-9))
     assert e.bill.rows <= 2**words
     rows = [made.using(method, budget=n).explain(text) for n in (10, 50, 75, 113, 170, 500)]
@@ -145,8 +145,8 @@ def test_looks_grow_to_the_last_row(d: int, most: int) -> None:
 def test_what_was_not_sure_in_the_end_is_said() -> None:
     e = explainer(budget=60).explain(X[0], until=Width(1e-6))
     assert e.bill.rows == 60
-    assert "still it was not sure enough" in str(e)
-    assert "still it was not sure enough" in e._repr_html_()
+    assert "rows were asked before the rule was met" in str(e)
+    assert "rows were asked before the rule was met" in e._repr_html_()
     again = eagle.Explanation.from_json(e.to_json())
     assert again.bill == e.bill
 
@@ -212,3 +212,11 @@ def test_who_cannot_stop_is_refused_before_any_query(
         with pytest.raises(InputError, match=sentence):
             ask(X[:1], until=until)
     assert not model.asked
+
+
+@pytest.mark.parametrize("rule", [Top(1), Width(0.01), Sign(k=1)])
+@pytest.mark.parametrize("rows", [1, 2])
+def test_fewer_rows_than_coefficients_are_never_sure(rule: Any, rows: int) -> None:
+    data = np.random.default_rng(0).normal(size=(120, 17))
+    e = eagle.Explainer(lambda x: 3 * x[:, 0], data, budget=rows).explain(data[0], until=rule)
+    assert "before the rule was met" in e.bill.stopped

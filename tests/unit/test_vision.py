@@ -12,7 +12,8 @@ import pytest
 from onnx import TensorProto, helper
 
 import eagle
-from eagle.models.vision import Network
+from eagle.models.presets import PRESETS
+from eagle.models.vision import Network, OnnxRun
 from eagle.types import InputError, ReplyError
 
 RNG = np.random.default_rng(0)
@@ -144,3 +145,176 @@ def test_what_does_not_fit_is_said(graph: Path, tmp_path: Path) -> None:
     (tmp_path / "bad.onnx").write_bytes(b"no graph")
     with pytest.raises(InputError, match="not an ONNX graph"):
         Network.of_onnx(tmp_path / "bad.onnx")
+
+
+# -- what comes out, and what goes in ----------------------------------------------------------
+
+
+def test_one_logit_is_a_sigmoid() -> None:
+    def one(pixels: Any) -> Any:
+        return pixels.mean(axis=(1, 2, 3)) / 10 - 12  # shape (n,), as a squeezed output
+
+    logits = PICTURES.astype(float).mean(axis=(1, 2, 3)) / 10 - 12
+    found = Network(one).predict_proba(PICTURES)
+    assert np.allclose(found[:, 1], 1 / (1 + np.exp(-logits)), atol=1e-4)
+    assert np.allclose(found.sum(axis=1), 1)
+    blocks = np.arange(6).reshape(3, 2).repeat(2, axis=0).repeat(2, axis=1)
+    e = eagle.Explainer(Network(one, classes=["no", "yes"]), eagle.Images(blocks, fill=0)).explain(
+        PICTURES[0]
+    )
+    assert 0 < e.prediction < 1
+    assert np.ptp(e.evidence.answers[:, 1]) > 0.01  # a softmax of one would be 1 everywhere
+
+
+def test_probabilities_are_not_turned_into_others() -> None:
+    certain = np.tile([0.9, 0.1], (7, 1))
+    assert np.array_equal(Network(lambda p: certain[: len(p)]).predict_proba(PICTURES), certain)
+    half = np.full((7, 1), 0.25)
+    assert np.allclose(Network(lambda p: half[: len(p)]).predict_proba(PICTURES), [0.75, 0.25])
+    spread = Network(lambda p: certain[: len(p)], softmax=True).predict_proba(PICTURES)
+    assert np.allclose(spread[:, 0], 1 / (1 + np.exp(-0.8)))
+    mapped = Network(lambda p: certain[: len(p), :, None, None]).predict_proba(PICTURES)
+    assert np.array_equal(mapped, certain)
+    labels = np.tile([0.9, 0.8], (7, 1))
+    with pytest.raises(ReplyError, match=r"independent labels .* softmax=True"):
+        Network(lambda p: labels[: len(p)]).predict_proba(PICTURES)
+
+
+def test_what_the_first_call_shows_holds() -> None:
+    replies = [np.array([[0.5]]), np.array([[3.0]])]
+    network = Network(lambda p: replies.pop(0))
+    assert np.allclose(network.predict_proba(PICTURES[:1]), 0.5)
+    with pytest.raises(ReplyError, match="looked like probabilities at first"):
+        network.predict_proba(PICTURES[:1])
+    turned = [np.array([[3.0]]), np.array([[0.5]])]
+    network = Network(lambda p: turned.pop(0))
+    network.predict_proba(PICTURES[:1])
+    assert np.allclose(network.predict_proba(PICTURES[:1])[0, 1], 1 / (1 + np.exp(-0.5)))
+
+
+@pytest.mark.parametrize("name", sorted(PRESETS))
+def test_presets_by_their_formula(name: str) -> None:
+    preset, seen = PRESETS[name], list[Any]()
+
+    def run(pixels: Any) -> Any:
+        seen.append(pixels)
+        return mean_colour(pixels)
+
+    Network(run, preset=name).predict_proba(PICTURES)
+    colours = PICTURES[..., ::-1] if preset.reverse else PICTURES
+    by_hand = (colours.astype(float) - preset.mean) / preset.std
+    assert np.allclose(seen[0], np.moveaxis(by_hand, -1, 1), atol=1e-4)
+    Network(run, preset=name).predict_proba(PICTURES / 255.0)  # floats from 0 to 1 are the same
+    assert np.allclose(seen[1], seen[0], atol=1e-4)
+
+
+def test_a_range_that_cannot_be_meant_is_refused() -> None:
+    with pytest.raises(InputError, match=r"between 0 and 1, but a mean of 127 is for .* 0 to 255"):
+        Network(mean_colour, mean=127, std=128).predict_proba(PICTURES / PICTURES.max())
+    with pytest.raises(
+        InputError, match=r"reach 255, but a mean of 0.485 is for pixels from 0 to 1"
+    ):
+        Network(mean_colour, mean=(0.485, 0.456, 0.406), std=0.22).predict_proba(PICTURES)
+    Network(mean_colour, mean=127, std=128).predict_proba(np.zeros((2, 6, 4, 3)))  # black is black
+    with pytest.raises(InputError, match="by a preset, or by mean"):
+        Network(mean_colour, mean=3, preset="imagenet")
+    with pytest.raises(InputError, match=r"a preset is one of imagenet, .*, not 'vgg'"):
+        Network(mean_colour, preset="vgg")
+
+
+def test_a_model_without_a_clue_is_noticed() -> None:
+    """The confidence tells: a network in the wrong range prefers no class."""
+
+    def answers(sharpness: float) -> Any:
+        def model(images: Any) -> Any:
+            odds = np.exp(sharpness * np.arange(20) * images.mean(axis=(1, 2, 3))[:, None] / 255)
+            return odds / odds.sum(axis=1, keepdims=True)
+
+        return model
+
+    blocks = eagle.Images(np.arange(24).reshape(6, 4) // 6, fill=0)
+    vague = eagle.Explainer(answers(0.1), blocks).explain(PICTURES[0])
+    assert any("hardly prefers any of its 20 classes" in w for w in vague.warnings)
+    sharp = eagle.Explainer(answers(9.0), blocks).explain(PICTURES[0])
+    assert not any("hardly prefers" in w for w in sharp.warnings)
+    said = next(fact for fact in sharp.sheet().facts if fact.startswith("The model says: "))
+    assert said.startswith(f"The model says: 19 ({sharp.evidence.answers[0, 19]:.3g}), 18 (")
+    assert said.count(",") == 4
+
+
+def onnx_network(path: Path, shape: list[Any], last: bool = False) -> Path:
+    """The mean colour by ONNX, for images of a fixed shape."""
+    axes = [1, 2] if last else [2, 3]
+    nodes = [
+        helper.make_node("ReduceMean", ["image"], ["flat"], axes=axes, keepdims=0),
+        helper.make_node("MatMul", ["flat", "weights"], ["logits"]),
+    ]
+    made = helper.make_graph(
+        nodes,
+        "net",
+        [helper.make_tensor_value_info("image", TensorProto.FLOAT, shape)],
+        [helper.make_tensor_value_info("logits", TensorProto.FLOAT, [shape[0], 2])],
+        [helper.make_tensor("weights", TensorProto.FLOAT, [3, 2], WEIGHTS.ravel().tolist())],
+    )
+    model = helper.make_model(made, opset_imports=[helper.make_opsetid("", 13)])
+    model.ir_version = 8
+    onnx.save(model, path)
+    return path
+
+
+@pytest.mark.parametrize("batch", [1, 3])
+@pytest.mark.parametrize("last", [False, True])
+def test_graphs_of_a_fixed_batch_and_layout(tmp_path: Path, batch: int, last: bool) -> None:
+    shape = [batch, 6, 4, 3] if last else [batch, 3, 6, 4]
+    network = Network.of_onnx(onnx_network(tmp_path / "n.onnx", shape, last), mean=127, std=128)
+    assert network.channels == ("last" if last else "first")
+    assert isinstance(network.run, OnnxRun)
+    assert network.run.size == (6, 4)
+    assert network.run.colours == 3
+    assert np.allclose(network.predict_proba(PICTURES), expected(127, 128), atol=1e-5)
+
+
+@pytest.mark.torch
+def test_modules_with_logits_and_bare_modules() -> None:
+    import torch
+
+    class Named(torch.nn.Module):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.linear = torch.nn.Linear(3, 2, bias=False, dtype=torch.bfloat16)
+            self.linear.weight.data = torch.from_numpy(WEIGHTS.T.copy()).bfloat16()
+
+        def forward(self, x: Any) -> Any:
+            assert not self.training
+            return {"logits": self.linear(x.mean(dim=(2, 3)))}
+
+    module = Named()
+    module.linear.eval()  # one part was not in training: so it stays
+    found = Network.of_torch(module, mean=127, std=128).predict_proba(PICTURES)
+    assert np.allclose(found, expected(127, 128), atol=0.02)
+    assert module.training
+    assert not module.linear.training
+    with pytest.raises(InputError, match=r"Network.of_torch\(module, preset='imagenet'\)"):
+        eagle.Explainer(module, eagle.Images())
+    nothing = torch.nn.Identity()
+    nothing.forward = lambda x: "text"
+    with pytest.raises(ReplyError, match="returned a str"):
+        Network.of_torch(nothing).predict_proba(PICTURES)
+
+
+def test_fifty_images_of_one_size_share_calls() -> None:
+    sizes: list[int] = []
+
+    def model(images: Any) -> Any:
+        sizes.append(len(images))
+        return images.mean(axis=(1, 2, 3)) / 255
+
+    images = [RNG.integers(0, 256, (6, 4, 3), dtype=np.uint8) for _ in range(50)]
+    images[7] = RNG.integers(0, 256, (5, 5, 3), dtype=np.uint8)  # one of another size
+    how = eagle.Images(lambda image: np.arange(image[..., 0].size).reshape(image.shape[:2]) % 8)
+    explainer = eagle.Explainer(model, how, task="regression", budget=100)
+    together = explainer.explain_many(images, progress=False)
+    assert len(sizes) == 2
+    assert sum(sizes) == 50 * 100
+    for i in (0, 7, 49):
+        assert np.array_equal(explainer.explain(images[i]).scores, together[i].scores)

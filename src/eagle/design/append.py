@@ -1,4 +1,4 @@
-"""S-LIME: as many rows as it takes until the order of features is no accident."""
+"""S-LIME: add rows until the order in which features are selected is statistically clear."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from eagle.design.law import by_kernel
+from eagle.design.law import by_kernel, draw_with_instance
 from eagle.surrogate.lasso import Columns, columns, path, reported
 from eagle.ties import TIE, best
 from eagle.types import NOTHING, Array, InputError, Kernel, Points, Seen, Space
@@ -17,7 +17,7 @@ from eagle.types import NOTHING, Array, InputError, Kernel, Points, Seen, Space
 @final
 @dataclass(frozen=True)
 class Margin:
-    """By how much a feature that comes in leads the next one, and the error of that.
+    """The lead of the feature that is selected over the next one, and its standard error.
 
     Both are in units of the answers' standard deviation.
     """
@@ -26,11 +26,11 @@ class Margin:
     error: float
 
     def passes(self, z: float, tol: float) -> bool:
-        """Whether the lead is z errors, or falls short of that by at most `tol`."""
+        """Whether the lead is at least z standard errors minus `tol`."""
         return self.lead >= z * self.error - tol
 
     def rows(self, n: int, z: float) -> int:
-        """Of how many rows the lead would be z errors: at most twice the n there are."""
+        """The number of rows at which the lead would be z standard errors; at most 2n."""
         if not self.lead > 0:
             return 2 * n
         wanted = n * (z * self.error / self.lead) ** 2
@@ -40,18 +40,19 @@ class Margin:
 @final
 @dataclass(frozen=True)
 class Append:
-    """Independent rows; more of them, until every step to the features reported passes a test.
+    """Independent rows, and more of them until every step of the selection passes a test.
 
-    The steps are those of the lasso's path on which `LassoPath(k)` chooses: what passes is what is
-    reported. A step passes if the feature that comes in goes along with what is left by more than
-    the next one, c₁ − c₂ ≥ z√(2·Var/n) − tol, at the error probability `alpha`. Here c is the mean
-    of column × residual and Var the variance of the difference of those products: twice, since a
-    new sample would have its own error. If a step fails, n grows to n(z/z_p)², at most twofold.
+    The steps are those of the lasso path on which `LassoPath(k)` selects features, so the test is
+    about the features that are reported. A step passes if the selected feature correlates with
+    the residual clearly more than the next one: c₁ − c₂ ≥ z√(2·Var/n) − tol, at the error
+    probability `alpha`. Here c is the mean of column × residual, and Var is the variance of the
+    difference of these products. The factor 2 is there because a new sample would have an error of
+    its own. If a step fails, n grows to n(z/z_p)², at most to 2n.
 
     `tol` is in units of the answers' standard deviation (of √weight × answer, as on the path), so
-    that no unit plays a part. Its authors' 1e-3 is absolute: on probabilities of standard
-    deviation s it is 1e-3/s of ours, so that ours is the stricter. Rows are appended: the
-    published form draws all of them anew.
+    the test does not depend on the answers' unit. The authors' 1e-3 is absolute: for probabilities
+    of standard deviation s it equals 1e-3/s here, so our test is stricter. New rows are added to
+    the old ones; the published form draws all rows again.
     """
 
     k: int = 5
@@ -77,14 +78,12 @@ class Append:
         self, seen: Seen, space: Space, kernel: Kernel, left: int, rng: np.random.Generator
     ) -> Points:
         if not len(seen):
-            points = space.draw(min(self.first, left), rng)
-            points[0] = space.origin
-            return points
+            return draw_with_instance(space, min(self.first, left), rng)
         wanted = self.wanted(seen.rows.features, seen.y, seen.rows.weight)
         return space.draw(min(max(wanted - len(seen), 0), left), rng)
 
     def wanted(self, features: Array, y: Array, weight: Array) -> int:
-        """How many rows the test asks for: no more than there are, if all steps pass."""
+        """The number of rows that the test asks for; the present number if all steps pass."""
         from scipy.special import ndtri
 
         n, z = len(y), float(ndtri(1 - self.alpha))
@@ -94,7 +93,7 @@ class Append:
         return n
 
     def margins(self, features: Array, y: Array, weight: Array) -> list[Margin]:
-        """For each step that somebody comes in at, before others that might: by how much."""
+        """The margin of each step at which a feature is selected over rivals."""
         rows = columns(features, y, weight)
         steps = reported(path(rows), self.k)
         return [
@@ -113,5 +112,5 @@ def _margin(rows: Columns, slopes: Array, first: int, rivals: tuple[int, ...]) -
 
 
 def _folded(products: Array, top: float) -> Array:
-    """Products whose mean is not below 0. A mean of nothing but rounding has no sign."""
+    """Products with the sign that makes their mean positive. A mean of rounding keeps its sign."""
     return -products if products.mean() < -TIE * top else products

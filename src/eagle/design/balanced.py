@@ -1,4 +1,4 @@
-"""Balanced rows: points that fill the law evenly, so that what chance would add cancels."""
+"""Balanced rows: points that fill the law evenly, so that errors average out sooner."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from eagle.types import Array, InputError, Kernel, Need, Points, Space
 @final
 @dataclass(frozen=True)
 class Sobol:
-    """The instance, then scrambled Sobol' points of the law that has the kernel in it.
+    """The instance, then scrambled Sobol' points of the space's law times the kernel.
 
-    Each row alone obeys that law exactly; together they fill it more evenly than chance would: of
-    any feature's first 2ᵏ rows one falls in each 2ᵏ-th of its law, and pairs are nearly as even.
-    With `mass` every row weighs π̄, what the kernel would have given on average, so that a prior
-    means the same as under the kernel; without, 1. With `mirrored` each row is followed by the one
-    that stands as far from the other end of every feature's law.
+    Each row alone follows that law exactly. Together they fill it more evenly than independent
+    rows: of the first 2ᵏ rows, each 2ᵏ-th of a feature's law has one, and pairs of features are
+    nearly as even. With `mass` the weight of every row is π̄, the kernel's mean weight, so that a
+    prior means the same as under the kernel; otherwise it is 1. With `mirrored` each row at the
+    quantiles u is followed by the row at 1 − u.
     """
 
     law: Tilt = field(default_factory=Absorbed)
@@ -60,8 +60,8 @@ class Sobol:
     def _points(
         self, space: Space, kernel: Kernel, key: NDArray[np.uint64], uniform: Array
     ) -> Points:
-        # The first directions are the most even, so those features have them that can change;
-        # among these chance decides, and no feature is favoured by its place.
+        # The first dimensions are the most even, so features that can change get them. Among
+        # these the order is random, so that no feature is favoured by its place.
         order = np.lexsort((key, ~movable(space)))
         points = np.empty_like(uniform)
         if space.counts is not None:
@@ -80,21 +80,21 @@ class Sobol:
 def scrambled(n: int, d: int, rng: np.random.Generator) -> Array:
     """The first n points of a randomly scrambled Sobol' sequence in (0, 1), shape (n, d).
 
-    Every digit becomes itself plus a random sum of those before it plus a random digit (Matoušek):
-    each point is uniform, and any box of halves that held its share of points still does.
+    To every binary digit a random sum of the digits before it and a random digit are added
+    (Matoušek). Each point is then uniform, and the sequence is as even as before.
     """
     if d > MOST:
         raise InputError(f"balanced rows are known for up to {MOST:,} features, not {d:,}")
     if n > 1 << BITS:
         raise InputError(f"balanced rows are known for budgets up to {1 << BITS:,}, not {n:,}")
-    # Scipy would scramble, too, but from a stream that numpy may change.
+    # Not by scipy, whose scrambling uses a stream of random numbers that numpy may change.
     mixing, shift = raw(rng, BITS * d).reshape(BITS, d), raw(rng, d) >> np.uint64(64 - BITS)
     if n < 1 or d < 1:
         return np.empty((max(n, 0), d))
     points = np.empty((n, d), dtype=np.uint64)
     points[0] = shift
-    # A Gray code mirrors what was before, with one digit more; and scrambling is linear, so that
-    # digit's directions are scrambled in place of the points.
+    # In a Gray code the next 2ᵏ numbers are the first 2ᵏ in reverse order with one more digit.
+    # Scrambling is linear, so the directions of that digit are scrambled, not the points.
     for level, one in enumerate(mixed(directions(d, (n - 1).bit_length()), mixing)):
         half = 1 << level
         more = min(half, n - half)
@@ -103,7 +103,7 @@ def scrambled(n: int, d: int, rng: np.random.Generator) -> Array:
 
 
 def mixed(numbers: NDArray[np.uint64], mixing: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Each digit plus, by chance, each one before it, for numbers of shape (levels, d)."""
+    """Each digit plus a random sum of those before it, for numbers of shape (levels, d)."""
     low = np.arange(BITS - 1, -1, -1, dtype=np.uint64)[:, None]
     before = ((mixing >> np.uint64(64 - BITS) >> low) | np.uint64(1)) << low
     out = np.empty_like(numbers)
@@ -114,15 +114,15 @@ def mixed(numbers: NDArray[np.uint64], mixing: NDArray[np.uint64]) -> NDArray[np
 
 
 def masks(chances: Array, uniform: Array) -> Array:
-    """Masks whose number of kept parts follows the chances, and which parts these are, none.
+    """Masks whose number of kept parts follows `chances`; which parts are kept is uniform.
 
-    Part by part: each is kept if its uniform is below the probability of that, given how many of
-    those before it are kept. So a mask is a monotone function of its uniforms, and as even.
+    Parts are decided in order: each is kept if its uniform is below the probability of that, given
+    how many before it are kept. So a mask is a monotone function of its uniforms, and stays even.
     """
     n, d = uniform.shape
-    with np.errstate(divide="ignore"):  # what is impossible has a logarithm of minus infinity
+    with np.errstate(divide="ignore"):  # log 0 is −∞, as it should be
         ends = np.log(chances) - log_ways(d)
-    ways = [ends]  # how probable all masks are together that keep k of the first parts
+    ways = [ends]  # log-probability of one choice of the first parts that keeps k
     for _ in range(d):
         ways.append(np.logaddexp(ways[-1][:-1], ways[-1][1:]))
     off, kept = np.empty((n, d)), np.zeros(n, dtype=np.intp)

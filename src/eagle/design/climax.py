@@ -1,4 +1,4 @@
-"""CLIMAX's sound part: as many rows on one side of the boundary as on the other."""
+"""CLIMAX's balance of labels: as many rows on one side of the boundary as on the other."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from eagle.design.law import by_kernel
+from eagle.design.law import by_kernel, draw_with_instance
 from eagle.types import NOTHING, Array, Kernel, Points, Seen, Space
 
 
 @final
 @dataclass(frozen=True)
 class BothLabels:
-    """Half the budget independently; then, by halves of what is left, rows near the rarer label.
+    """Independent rows for half the budget, then rows near the rarer label.
 
-    Such a row takes each of its coordinates from a row already known to have that label, or, with
-    equal chance, from a fresh draw.
+    Each later round asks half of the rows that are left. Such a row takes each coordinate, with
+    equal probability, from a row known to have the rarer label or from a fresh draw.
     """
 
     needs: ClassVar = NOTHING
@@ -33,10 +33,9 @@ class BothLabels:
         self, seen: Seen, space: Space, kernel: Kernel, left: int, rng: np.random.Generator
     ) -> Points:
         n = (left + 1) // 2
-        points = space.draw(n, rng)
         if not len(seen):
-            points[0] = space.origin
-            return points
+            return draw_with_instance(space, n, rng)
+        points = space.draw(n, rng)
         label = seen.y >= 0.5
         rare = np.flatnonzero(label if label.mean() < 0.5 else ~label)
         if not len(rare):

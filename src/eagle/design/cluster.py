@@ -1,4 +1,4 @@
-"""DLIME: the instance's own cluster of the background, instead of chance."""
+"""DLIME: the rows of the background in the instance's cluster, instead of random rows."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from eagle.types import Array, InputError, Kernel, Need, Points, Space
 @final
 @dataclass(frozen=True)
 class Cluster:
-    """The instance, then the rows of its nearest neighbour's cluster, the nearest first.
+    """The instance, then the rows in the cluster of its nearest neighbour, the nearest first.
 
-    The whole cluster is asked, and refused where it is larger than the budget; with `nearest`,
-    as much of it as the budget allows. There is no chance in it.
+    All rows of the cluster are asked; a cluster larger than the budget is an error. With
+    `nearest`, as many rows are asked as the budget allows. Nothing is random.
     """
 
     clusters: int = 2
@@ -32,7 +32,7 @@ class Cluster:
             raise InputError(f"there must be at least 1 cluster, not {self.clusters!r}")
 
     def longest(self, space: Space, budget: int) -> int:
-        """As many as there are rows, and the instance."""
+        """The rows of the background and the instance, up to the budget."""
         return min(budget, space.steps + 1)
 
     def weight(self, space: Space, kernel: Kernel, features: Array) -> Array:
@@ -45,7 +45,7 @@ class Cluster:
         return [self._points(space, budget) for space in spaces]
 
     def _points(self, space: Space, budget: int) -> Points:
-        assert isinstance(space, NeighbourSpace)  # as `needs` has seen to
+        assert isinstance(space, NeighbourSpace)  # since `needs` has Need.ROWS
         labels, far = space.neighbours.rows.labels(self.clusters), space.distances
         near = np.argsort(far, kind="stable")
         inside = near[labels[near] == labels[near[0]]]

@@ -15,12 +15,12 @@ from eagle.types import Array, Kernel, Need, Points, Space
 @final
 @dataclass(frozen=True)
 class Coalitions:
-    """The instance, a row that matches it nowhere, then coalitions: every match a fair coin.
+    """The instance, a row that matches it nowhere, then rows whose matches are fair coins.
 
-    The shares of bins and levels have no say in it. BayesSHAP's reference draws by these, but the
-    Shapley kernel belongs to coalitions whose players all come by the same coin.
+    The frequencies of bins and levels play no part. BayesSHAP's reference draws by these
+    frequencies, but the Shapley kernel assumes that every player joins with the same probability.
 
-    With `singles`, the rows that match in one feature alone come before the others.
+    With `singles`, the rows that match in exactly one feature come before the random ones.
     """
 
     singles: bool = False

@@ -1,4 +1,4 @@
-"""Sobol' direction numbers: what each binary digit of a point's place does to its coordinates."""
+"""Sobol' direction numbers: how each bit of a point's index changes its coordinates."""
 
 from __future__ import annotations
 
@@ -11,44 +11,46 @@ import numpy as np
 from numpy.typing import NDArray
 
 BITS: Final = 30
-"""Binary digits of a coordinate: a law has 1,024 steps, so these are many."""
+"""Bits of a coordinate. A law has 1,024 steps, so 30 bits are more than enough."""
 
 MOST: Final = 21_201
-"""So many directions are known."""
+"""The number of dimensions that scipy has direction numbers for."""
 
 DEGREE: Final = 18
-"""The highest degree of their polynomials."""
+"""The highest degree of its polynomials."""
 
-Whole: TypeAlias = NDArray[np.int64]
+Integers: TypeAlias = NDArray[np.int64]
 
 
 @lru_cache(maxsize=16)
 def directions(d: int, levels: int) -> NDArray[np.uint64]:
-    """The first numbers of the first directions, shape (levels, d): Joe and Kuo's, as in scipy.
+    """Joe and Kuo's direction numbers of the first d dimensions, as in scipy, shape (levels, d).
 
-    Point n of the sequence is the exclusive or of those at which the Gray code of n has a 1.
+    Point n of the sequence is the XOR of the numbers at which the Gray code of n has a 1.
     """
-    found = known()
-    out = slowly(d, levels) if found is None else quickly(*found, d, levels)
-    out.flags.writeable = False  # they are kept
+    stored = read_stored()
+    out = by_points(d, levels) if stored is None else by_recurrence(*stored, d, levels)
+    out.flags.writeable = False  # the cache keeps this array
     return out
 
 
-def quickly(polynomials: Whole, first: Whole, d: int, levels: int) -> NDArray[np.uint64]:
-    """Number j counts from the j-th digit after the point."""
+def by_recurrence(
+    polynomials: Integers, first: Integers, d: int, levels: int
+) -> NDArray[np.uint64]:
+    """The numbers from scipy's tables; number j is shifted to the j-th bit after the point."""
     places = np.arange(BITS - 1, BITS - 1 - levels, -1)[:, None]
     return (recurrence(polynomials[:d], first[:d], levels) << places).astype(np.uint64)
 
 
-def recurrence(polynomials: Whole, first: Whole, levels: int) -> Whole:
-    """The numbers that start with `first` and go on by primitive polynomials, shape (levels, d).
+def recurrence(polynomials: Integers, first: Integers, levels: int) -> Integers:
+    """The numbers that begin with `first` and follow primitive polynomials, shape (levels, d).
 
-    By a polynomial of degree s number j is that of j − s, plus 2ᵏ times that of j − k for each k
-    with a coefficient, all without carry.
+    For a polynomial of degree s, number j is the XOR of number j − s and of 2ᵏ times number j − k
+    for each k whose coefficient is 1.
     """
     d = len(polynomials)
     degree = np.frexp(polynomials.astype(np.float64))[1] - 1
-    out = np.ones((levels, d), dtype=np.int64)  # which is what a polynomial of degree 0 has
+    out = np.ones((levels, d), dtype=np.int64)  # a polynomial of degree 0 has only ones
     for j in range(levels):
         started = j >= degree
         number = out[np.maximum(j - degree, 0), np.arange(d)]
@@ -60,8 +62,8 @@ def recurrence(polynomials: Whole, first: Whole, levels: int) -> Whole:
 
 
 @lru_cache(maxsize=1)
-def known() -> tuple[Whole, Whole] | None:
-    """Polynomials and first numbers, from the file that scipy has them in, if it is as known.
+def read_stored() -> tuple[Integers, Integers] | None:
+    """Polynomials and first numbers from scipy's own file; None if it has another form.
 
     Importing scipy.stats, which offers them, would take longer than most explanations.
     """
@@ -81,11 +83,11 @@ def known() -> tuple[Whole, Whole] | None:
     return None
 
 
-def slowly(d: int, levels: int) -> NDArray[np.uint64]:
-    """The same numbers, from the points of scipy.stats."""
+def by_points(d: int, levels: int) -> NDArray[np.uint64]:
+    """The same numbers, computed from the points of scipy.stats."""
     from scipy.stats import qmc
 
     points = qmc.Sobol(d, scramble=False, bits=BITS).random_base2(levels)
-    # The Gray code of 2ᵏ has two digits, of which the lower is that of the power before.
+    # The Gray code of 2ᵏ has two bits: k and k − 1. So the XOR of all up to 2ᵏ is number k.
     powers = (points[1 << np.arange(levels)] * 2.0**BITS).astype(np.uint64)
     return np.bitwise_xor.accumulate(powers, axis=0)

@@ -1,4 +1,4 @@
-"""BayesLIME's focused sampling: ask where the answer is least certain; and how many to ask."""
+"""BayesLIME's focused sampling: ask where predictions are least certain; how many to ask."""
 
 from __future__ import annotations
 
@@ -9,17 +9,24 @@ from typing import ClassVar, final
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle.design.law import by_kernel, by_players, even, quantile, uniforms
+from eagle.design.law import (
+    by_kernel,
+    by_players,
+    check_sizes,
+    draw_with_instance,
+    even,
+    quantile,
+    uniforms,
+)
 from eagle.design.law import coalitions as draw_coalitions
-from eagle.surrogate.bayes import BayesLinear
-from eagle.surrogate.information import Prior
+from eagle.surrogate.bayes import BayesLinear, Prior
 from eagle.types import Array, InputError, Kernel, Need, Points, Seen, Space, finite, told
 
 IDENTITY = Prior(1.0, 1.0)
 """BayesLIME's prior: a precision of 1 on every coefficient, the intercept's too."""
 
 MOST, TINY = 2.0**62, float(np.finfo(np.float64).tiny)
-"""More rows than anyone can ask, and what keeps a width that squares to 0 from dividing."""
+"""An upper bound of rows, and a lower bound of a divisor that may underflow to 0."""
 
 
 @final
@@ -27,10 +34,10 @@ MOST, TINY = 2.0**62, float(np.finfo(np.float64).tiny)
 class Focus:
     """Seeds, then batches drawn from fresh pools with probability ∝ exp(std/τ).
 
-    std is the scale s·√(1 + zᵀVz) of the predictive law, so the answers decide how sharply
-    it prefers what is unknown. Locality plays no part in it. With `again` a candidate may be
-    drawn twice in a batch, and with `coalitions` rows are drawn as in BayesSHAP: every match by a
-    fair coin. (Its reference draws bins by their frequency, which is not Shapley's law.)
+    std is the scale s·√(1 + zᵀVz) of the predictive law, so the answers decide how strongly
+    uncertain candidates are preferred. Locality plays no part. With `again` a candidate may be
+    drawn twice in a batch. With `coalitions` rows are drawn as in BayesSHAP: every match is a fair
+    coin. (Its reference draws bins by their frequency, which is not the Shapley kernel's law.)
     """
 
     seeds: int = 10
@@ -43,10 +50,7 @@ class Focus:
     balanced: ClassVar = False
 
     def __post_init__(self) -> None:
-        sizes = {"seeds": self.seeds, "batch": self.batch, "pool": self.pool}
-        for name, value in sizes.items():
-            if not isinstance(value, int | np.integer) or value < 1:
-                raise InputError(f"{name} must be an integer of at least 1, not {value!r}")
+        check_sizes(seeds=self.seeds, batch=self.batch, pool=self.pool)
         if not self.temperature > 0:
             raise InputError(f"a temperature is a positive number, not {self.temperature!r}")
 
@@ -61,16 +65,17 @@ class Focus:
         self, seen: Seen, space: Space, kernel: Kernel, left: int, rng: np.random.Generator
     ) -> Points:
         if not len(seen):
-            return _first(space, kernel, min(self.seeds, left), rng, self.coalitions)
+            return _first(space, min(self.seeds, left), rng, self.coalitions)
         fit = self.surrogate.fit(seen.rows.features, seen.y, seen.rows.weight)
         pool = _drawn(space, self.pool, rng, self.coalitions)
         _, std = fit.predict(space.features(pool))
         return pool[self._chosen(std, min(self.batch, left), rng)]
 
     def _chosen(self, std: Array, n: int, rng: np.random.Generator) -> NDArray[np.intp]:
-        """n candidates with probability ∝ exp(std/τ), above the largest: nothing overflows.
+        """n candidates with probability ∝ exp(std/τ).
 
-        With replacement by the cumulated law, without by Gumbel's trick.
+        The largest std is subtracted first, so nothing overflows. Draws with replacement invert
+        the CDF; draws without replacement use the Gumbel trick.
         """
         raw = np.asarray(rng.bit_generator.random_raw(n if self.again else len(std)))
         uniform = ((raw >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53
@@ -87,10 +92,10 @@ class Focus:
 @final
 @dataclass(frozen=True)
 class ToGo:
-    """A pilot, then as many more rows as are to go until intervals have the half-width asked.
+    """A pilot, then as many more rows as intervals need to have the half-width `width`.
 
-    The number is estimated again after each batch: it ends when none are to go. With
-    `coalitions` rows are drawn as in BayesSHAP: every match by a fair coin.
+    The number of rows to go is estimated again after each batch, and asking ends when it is 0.
+    With `coalitions` rows are drawn as in BayesSHAP: every match is a fair coin.
     """
 
     width: float
@@ -116,7 +121,7 @@ class ToGo:
         self, seen: Seen, space: Space, kernel: Kernel, left: int, rng: np.random.Generator
     ) -> Points:
         if not len(seen):
-            return _first(space, kernel, min(self.pilot, left), rng, self.coalitions)
+            return _first(space, min(self.pilot, left), rng, self.coalitions)
         fit = self.surrogate.fit(seen.rows.features, seen.y, seen.rows.weight)
         share = seen.rows.weight / seen.rows.weight.sum()
         apart = seen.rows.features - share @ seen.rows.features
@@ -142,19 +147,15 @@ class ToGo:
         return _weight(space, kernel, features, self.coalitions)
 
 
-def _first(
-    space: Space, kernel: Kernel, n: int, rng: np.random.Generator, coalitions: bool
-) -> Points:
-    """The rows asked before anything is known; the first is the instance."""
+def _first(space: Space, n: int, rng: np.random.Generator, coalitions: bool) -> Points:
+    """The rows of the first round; the first is the instance."""
     if coalitions:
         return draw_coalitions(space, uniforms(space, n, rng))
-    points = space.draw(n, rng)
-    points[0] = space.origin
-    return points
+    return draw_with_instance(space, n, rng)
 
 
 def _drawn(space: Space, n: int, rng: np.random.Generator, coalitions: bool) -> Points:
-    """n fresh rows, by the space's own law or as coalitions."""
+    """n new rows, by the space's own law or as coalitions."""
     if not coalitions:
         return space.draw(n, rng)
     return quantile(even(space), uniforms(space, n, rng)).astype(space.origin.dtype)
@@ -176,9 +177,9 @@ def to_go(
 ) -> int:
     """PTG: how many more rows until a score's interval has this half-width, G of Slack et al.
 
-    s²/(v π̄ (W/Φ⁻¹)²) − S: a score's variance falls as s²/(v π̄ N), where π̄ is the mean weight and
-    v the feature's variance: q(1 − q) for a match of probability q. The published 4 is that of
-    q = ½; quartile bins, of q = ¼, need a third more.
+    G = s²/(v π̄ (W/Φ⁻¹)²) − S. A score's variance after N rows is about s²/(v π̄ N), where π̄ is the
+    mean weight and v the feature's variance, which is q(1 − q) for a match of probability q. The
+    published constant 4 is 1/v at q = ½. Quartile bins have q = ¼ and need a third more rows.
     """
     from scipy.special import ndtri
 

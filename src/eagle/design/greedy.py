@@ -1,4 +1,4 @@
-"""EAGLE: ask where the answer is expected to teach most about the coefficients."""
+"""EAGLE: ask the rows with the largest expected information gain about the coefficients."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from typing import Any, ClassVar, final
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle.design.law import by_kernel
+from eagle.design.law import by_kernel, check_batch, check_sizes, draw_with_instance
 from eagle.kernel import by_count
-from eagle.surrogate.information import Information, Prior, augment
+from eagle.surrogate.bayes import Information, Prior, augment
 from eagle.ties import TIE
-from eagle.types import NOTHING, Array, InputError, Kernel, Points, Space
+from eagle.types import NOTHING, Array, Kernel, Points, Space
 
-# Candidates on a short list, at least.
+# The least number of candidates on a short list.
 SHORT = 64
 
-# After so many batches the covariance is found anew.
+# After this many batches the covariance is computed again from the information matrix.
 ANEW = 16
 
-# Floats of candidate features held at once: small enough to stay in a processor's cache.
+# Floats of candidate features held at once: few enough to stay in the processor's cache.
 BLOCK = 3 << 15
 
 
@@ -32,18 +32,18 @@ def gain(variance: Array, weight: Array) -> Array:
 
 
 def variance_only(variance: Array, weight: Array) -> Array:
-    """Predictive variance zᵀVz, blind to locality."""
+    """Predictive variance zᵀVz. It ignores locality."""
     return variance
 
 
 @final
-class _Walk:
-    """How far the plan of one space has come: what is known, and how long lists must be."""
+class _Draft:
+    """The state of the plan of one space: points, covariance, and length of the short list."""
 
     def __init__(self, space: Space, kernel: Kernel, known: Information, listed: int) -> None:
         self.space, self.listed, self._kernel = space, listed, kernel
         self._origin = space.features(space.origin[None])[0]
-        # An instance matches itself, and is at no offset from itself.
+        # At the instance a match is 1 and an offset is 0.
         self.matches = bool(self._origin.all())
         self._by_count = by_count(kernel, len(self._origin)) if self.matches else None
         self.chosen: list[Points] = []
@@ -56,7 +56,7 @@ class _Walk:
         self._recent.clear()
 
     def weight(self, features: Array) -> Array:
-        """How much candidates count, shape (...)."""
+        """The kernel weight of candidates, shape (...)."""
         if self._by_count is None:
             return self._kernel(features, self._origin)
         count = features @ self._origin
@@ -73,9 +73,9 @@ class _Walk:
         return np.sort(first[~np.isin(keys, self._keys)])
 
     def learn(self, z: Array, weight: Array, fall: Array | None) -> None:
-        """Add points z, which lower the covariance by UᵀU if U, the `fall`, is known.
+        """Add points z. They lower the covariance by UᵀU if U, the `fall`, is given.
 
-        So it is carried along, but not far: now and then it is found anew.
+        Such updates add up rounding errors, so after `ANEW` batches it is computed again.
         """
         self._recent.append((z, weight))
         if fall is not None and self._tame and len(self._recent) < ANEW:
@@ -88,12 +88,12 @@ class _Walk:
 @final
 @dataclass(frozen=True)
 class Greedy:
-    """Algorithm 1, planned: seeds, then the best of a fresh pool, batch by batch.
+    """Algorithm 1 as a plan: seeds, then batches of the best candidates, each from a new pool.
 
-    The score needs no answers, so the whole loop runs before any query. The first seed is the
-    instance itself. Within a batch each pick is the best given the picks before it; with
-    `frozen`, the `batch` best under the batch's first covariance, as printed in the paper. No
-    mask is chosen twice while there are others.
+    The score needs no answers, so the loop runs before any query. The first seed is the instance
+    itself. Within a batch each pick is the best given the picks before it. With `frozen` a batch
+    is the best candidates under the covariance at its start, as printed in the paper. No mask is
+    chosen twice as long as there are others.
     """
 
     score: Callable[[Array, Array], Array] = gain
@@ -106,12 +106,8 @@ class Greedy:
     balanced: ClassVar = False
 
     def __post_init__(self) -> None:
-        sizes = {"seeds": self.seeds, "batch": self.batch, "pool": self.pool}
-        for name, value in sizes.items():
-            if not isinstance(value, int | np.integer) or value < 1:
-                raise InputError(f"{name} must be an integer of at least 1, not {value!r}")
-        if self.batch > self.pool:
-            raise InputError(f"a batch of {self.batch} cannot be chosen from a pool of {self.pool}")
+        check_sizes(seeds=self.seeds, batch=self.batch, pool=self.pool)
+        check_batch(self.batch, self.pool)
 
     def longest(self, space: Space, budget: int) -> int:
         return budget
@@ -126,84 +122,88 @@ class Greedy:
         if not spaces:
             return []
         space, d = spaces[0], len(spaces[0].origin)
-        first = space.draw(self.seeds, rng)
-        first[0] = space.origin
-        walks = [self._start(s, kernel, first) for s in spaces]
+        first = draw_with_instance(space, self.seeds, rng)
+        drafts = [self._start(s, kernel, first) for s in spaces]
         rounds = max(0, -(-(budget - self.seeds) // self.batch))
         step = max(1, BLOCK // (self.pool * max(d, 1)))
-        # Room for candidates, made once: fresh memory costs more than what is done in it.
+        # Buffers for candidates, allocated once: allocation would cost more than the computation.
         room, scratch = np.empty((step, self.pool, d)), np.empty((self.pool, d))
         for start in range(0, rounds, step):
             pools = space.pools(min(step, rounds - start), self.pool, rng)
-            for walk in walks:
-                self._go_on(walk, pools, room[: len(pools)], scratch)
-        return [np.concatenate(walk.chosen)[:budget] for walk in walks]
+            for draft in drafts:
+                self._go_on(draft, pools, room[: len(pools)], scratch)
+        return [np.concatenate(draft.chosen)[:budget] for draft in drafts]
 
-    def _start(self, space: Space, kernel: Kernel, first: Points) -> _Walk:
+    def _start(self, space: Space, kernel: Kernel, first: Points) -> _Draft:
         features = space.features(first)
         anchor = space.features(space.origin[None])[0]
         prior = self.prior.information(features.shape[1])
         known = prior.add(augment(features), kernel(features, anchor))
-        walk = _Walk(space, kernel, known, self.pool)
-        walk.choose(first)
-        return walk
+        draft = _Draft(space, kernel, known, self.pool)
+        draft.choose(first)
+        return draft
 
-    def _go_on(self, walk: _Walk, pools: Points, room: Array, scratch: Array) -> None:
+    def _go_on(self, draft: _Draft, pools: Points, room: Array, scratch: Array) -> None:
         """Choose a batch from each pool, shape (pools, size, d)."""
-        walk.space.features(_flat(pools), out=_flat(room))
-        for pool, features, weight in zip(pools, room, walk.weight(room), strict=True):
-            if walk.space.masks:  # asked again, a mask would teach nothing
-                fresh = walk.fresh(pool)
-                if len(fresh):  # else all are known, and repeats must do
+        draft.space.features(_flat(pools), out=_flat(room))
+        for pool, features, weight in zip(pools, room, draft.weight(room), strict=True):
+            if draft.space.masks:  # a mask that was asked before teaches nothing new
+                fresh = draft.fresh(pool)
+                if len(fresh):  # otherwise all were asked before, and masks repeat
                     fresh = np.resize(fresh, max(len(fresh), self.batch))
                     pool, features, weight = pool[fresh], features[fresh], weight[fresh]
-            picks = self._batch(walk, features, weight, scratch[: len(features)])
-            walk.choose(pool.take(picks, axis=0))
+            picks = self._batch(draft, features, weight, scratch[: len(features)])
+            draft.choose(pool.take(picks, axis=0))
 
     def _batch(
-        self, walk: _Walk, features: Array, weight: Array, scratch: Array
+        self, draft: _Draft, features: Array, weight: Array, scratch: Array
     ) -> NDArray[np.intp]:
         """The next batch from a pool, best first.
 
-        More points never make a point more informative, so today's scores bound tomorrow's: a
-        short list of the best is enough if every pick beats the best candidate off the list.
+        Adding points never raises the score of another, so scores are upper bounds of later
+        scores. A short list of the best is enough if every pick beats the best candidate that is
+        not on the list.
         """
-        size = walk.listed if self.score in (gain, variance_only) else len(weight)
-        variance = _variance(features, walk.covariance, walk.matches, scratch)
+        size = draft.listed if self.score in (gain, variance_only) else len(weight)
+        variance = _variance(features, draft.covariance, draft.matches, scratch)
         score = self.score(variance, weight)
         while True:
             listed, bound = _short_list(score, size)
             seen, own = _seen(features, listed, self.batch), weight[listed]
-            found = self._picked(seen, own, variance[listed], score[listed], walk.covariance, bound)
-            if found is not None:
+            picked = self._picked(
+                seen, own, variance[listed], score[listed], draft.covariance, bound
+            )
+            if picked is not None:
                 break
             size *= 4
-        picks, fall, enough = found
-        walk.learn(seen[picks, : -self.batch], own[picks], fall)
-        # The next one half as long again as would have done here, and some: one too short costs
-        # more than many longer ones.
-        walk.listed = max(SHORT, (SHORT + 3 * enough) // 2)
+        picks, fall, enough = picked
+        draft.learn(seen[picks, : -self.batch], own[picks], fall)
+        # The next list is half as long again as was needed here, and a bit longer: a list that is
+        # too short costs more than many that are too long.
+        draft.listed = max(SHORT, (SHORT + 3 * enough) // 2)
         return picks if isinstance(listed, slice) else listed[picks]
 
     def _picked(
         self, seen: Array, weight: Array, variance: Array, score: Array, V: Array, bound: float
     ) -> tuple[NDArray[np.intp], Array | None, int] | None:
-        """A batch from a list, each pick the best given those before it, or in spite of them if
-        frozen; by what the covariance falls; and how long a list would have done. None if a score
-        is within bound. What is `seen` is filled up, and the variance is written over.
+        """A batch from a list: the picks, the fall of the covariance, and the length needed.
 
-        Sherman-Morrison, kept as one vector a pick: z* lowers V by uuᵀ with
-        u = Vz* √(π/(1 + πz*ᵀVz*)), and so the variance of a candidate z by (zᵀu)².
+        Each pick is the best given those before it; if frozen, those before it do not count. The
+        result is None if the best score is not above `bound`: then the list is too short. `seen`
+        is filled up and `variance` is overwritten.
+
+        Sherman-Morrison, stored as one vector for each pick: z* lowers V by uuᵀ with
+        u = Vz* √(π/(1 + πz*ᵀVz*)), and the variance of a candidate z by (zᵀu)².
         """
         d, start, best = len(V), score, 0.0
         z, picks = seen[:, :d], np.empty(self.batch, dtype=np.intp)
-        # -V before the batch, then u of each pick, up to a sign: what is seen of z*, times these
-        # rows, is Vz* given all picks.
+        # Rows: -V before the batch, then u of each pick, up to a sign. A row of `seen` times these
+        # rows is Vz* given all picks so far.
         rows, square = np.empty((d + self.batch, d)), np.empty(len(z))
         np.negative(V, out=rows[:d])
         for k in range(d, d + self.batch):
-            # Equal features, and symmetry, make equal scores, but rounding differs with the place
-            # in a matrix and with the machine: of near-ties the earlier candidate wins.
+            # Equal features and symmetry give equal scores, but rounding depends on the place in
+            # the matrix and on the machine. Of near-ties the earlier candidate wins.
             best = score.item(score.argmax()) * (1 - TIE)
             if best <= bound:
                 return None
@@ -213,18 +213,18 @@ class Greedy:
                 u = np.dot(seen[pick, :k], rows[:k], out=rows[k])
                 u *= math.sqrt(own / (1 + own * variance.item(pick)))
                 if k + 1 == len(rows):
-                    break  # nobody is to be picked any more
+                    break  # the batch is complete
                 along = np.dot(z, u, out=seen[:, k])
                 variance -= np.multiply(along, along, out=square)
-            variance[pick] = 0.0  # never again
+            variance[pick] = 0.0  # it is not picked again
             score = self.score(variance, weight)
         return picks, None if self.frozen else rows[d:], int(np.count_nonzero(start >= best))
 
 
 def _variance(features: Array, covariance: Array, matches: bool, scratch: Array) -> Array:
-    """zᵀVz of candidates z = (1, features), which lie in memory as their space writes them."""
+    """zᵀVz of candidates z = (1, features); features are row by row in memory."""
     own, beside, among = covariance.item(0), 2 * covariance[0, 1:], covariance[1:, 1:].copy()
-    if matches:  # 0 and 1 are their own squares
+    if matches:  # features are 0 or 1, so each equals its square
         among.reshape(-1)[:: len(among) + 1] += beside
     variance = np.einsum("ij,ij->i", np.matmul(features, among, out=scratch), features)
     if not matches:
@@ -234,7 +234,7 @@ def _variance(features: Array, covariance: Array, matches: bool, scratch: Array)
 
 
 def _short_list(score: Array, size: int) -> tuple[NDArray[np.intp] | slice, float]:
-    """The places of the best scores, in order, and the best score that may be off the list."""
+    """The places of the best scores, in order, and an upper bound of all scores not listed."""
     if size >= len(score):
         return slice(None), -np.inf
     last = np.partition(score, -size).item(-size)
@@ -242,11 +242,11 @@ def _short_list(score: Array, size: int) -> tuple[NDArray[np.intp] | slice, floa
 
 
 def _seen(features: Array, listed: NDArray[np.intp] | slice, more: int) -> Array:
-    """Candidates z = (1, features) on a list, beside them room for so many numbers of each.
+    """Listed candidates z = (1, features), with room for `more` numbers after each.
 
-    In memory they lie number by number: one vector after another is laid on all of them.
+    In memory they are column by column, since one column after another is multiplied and filled.
     """
-    # What take does is indexing, but twice as fast.
+    # take does the same as indexing, twice as fast.
     rows = features if isinstance(listed, slice) else features.take(listed, axis=0)
     d = rows.shape[1]
     seen = np.empty((1 + d + more, len(rows))).T
@@ -256,11 +256,11 @@ def _seen(features: Array, listed: NDArray[np.intp] | slice, more: int) -> Array
 
 
 def _keys(masks: Points) -> NDArray[np.uint64]:
-    """A number for each mask, of as many bits as make equal ones of different masks no worry."""
+    """A 64-bit hash of each mask. Equal hashes of different masks are too rare to matter."""
     odd = np.random.PCG64(1).random_raw(masks.shape[1]) | np.uint64(1)
     return np.asarray(masks.astype(np.uint64) @ odd)
 
 
 def _flat(block: NDArray[Any]) -> NDArray[Any]:
-    """Pools of candidates as one list of them, without a copy."""
+    """Pools of candidates as one list of candidates, without a copy."""
     return block.reshape(-1, block.shape[-1])

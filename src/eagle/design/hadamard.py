@@ -1,4 +1,4 @@
-"""Orthogonal rows: Hadamard matrices, each row beside its mirror image."""
+"""Orthogonal rows: Hadamard matrices, each row followed by its mirror image."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from eagle.types import Array, Kernel, Need, Points, Space
 class Hadamard:
     """The instance, then rows of Hadamard matrices, each followed by its mirror image.
 
-    Of any two features all four combinations are as frequent once a matrix is through, and what
-    two features do together cancels in each pair of rows. Which feature has which column, its sign
-    and the order of rows are by chance, anew for each matrix. Every match is a fair coin, so rows
-    are weighed by the kernel and by how probable they are beside that in the space's own law.
+    After each complete matrix, all four combinations of any two features are equally frequent, and
+    the interactions of two features cancel in each pair of rows. For each matrix, columns, their
+    signs and the order of rows are drawn at random. Every match is a fair coin. So the weight of a
+    row is the kernel times its probability under the space's own law over that under fair coins.
     """
 
     needs: ClassVar = frozenset({Need.MATCHES})
@@ -38,7 +38,7 @@ class Hadamard:
         if not spaces:
             return []
         d = len(spaces[0].origin)
-        # Chance of its own, so that a longer plan begins with the shorter one.
+        # A generator of its own, so that a longer plan begins with the shorter one.
         inner = np.random.Generator(np.random.PCG64(int(raw(rng, 1)[0])))
         match = rows(2 * budget, d, rng)
         counts = spaces[0].counts
@@ -55,12 +55,12 @@ class Hadamard:
         ]
 
     def weight(self, space: Space, kernel: Kernel, features: Array) -> Array:
-        """The kernel, times the chance in the space's own law beside that of fair coins."""
+        """The kernel times the probability in the space's own law over that of fair coins."""
         return kernel(features, np.ones(features.shape[1])) * np.exp(likely(space, features))
 
 
 def rows(n: int, d: int, rng: np.random.Generator) -> NDArray[np.bool_]:
-    """n rows of orthogonal columns of true and false, shape (n, d)."""
+    """n rows of orthogonal columns, as booleans, shape (n, d)."""
     size = 1 << d.bit_length()
     blocks: list[NDArray[np.bool_]] = [np.empty((0, d), dtype=bool)]
     for _ in range(-(-n // (2 * size))):
@@ -73,12 +73,12 @@ def rows(n: int, d: int, rng: np.random.Generator) -> NDArray[np.bool_]:
 
 
 def likely(space: Space, features: Array) -> Array:
-    """The logarithm of how probable features are in the space's law, beside fair coins, (n,)."""
+    """The log of the features' probability in the space's law over that of fair coins, (n,)."""
     if space.counts is not None:
         d = features.shape[1]
-        with np.errstate(divide="ignore"):  # what is impossible weighs nothing
+        with np.errstate(divide="ignore"):  # log 0 is −∞, which becomes weight 0
             one = np.log(space.counts) - log_ways(d) + d * np.log(2.0)
-        one[d] = max(one[d], 0.0)  # but the instance itself is a row like any other
+        one[d] = max(one[d], 0.0)  # the instance itself is asked in any case
         return np.asarray(one[features.sum(axis=1).astype(np.intp)])
     moves = movable(space)
     match = (every_step(space)[0] == 1).mean(axis=0)[moves]

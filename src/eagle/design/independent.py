@@ -1,4 +1,4 @@
-"""Independent draws: what LIME does, and what every cleverer design is measured against."""
+"""Independent draws, as in LIME. All other designs are measured against this one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from eagle.design.law import Tilt, by_kernel, quantile, uniforms
+from eagle.design.law import Tilt, by_kernel, draw_with_instance, quantile, uniforms
 from eagle.types import NOTHING, Array, Kernel, Points, Space
 
 
@@ -17,8 +17,8 @@ from eagle.types import NOTHING, Array, Kernel, Points, Space
 class Independent:
     """The instance, then points drawn independently of one another.
 
-    With another `law` than the space's own, offsets follow it; what can only match is drawn as
-    ever. The kernel weighs them in any case.
+    With a `law`, offsets follow it instead of the space's own law; matches still follow the
+    space's own law. The kernel weighs the rows in either case.
     """
 
     law: Tilt | None = None
@@ -40,9 +40,7 @@ class Independent:
         if self.law is not None and not spaces[0].masks:
             uniform = uniforms(spaces[0], budget, rng)
             return [self._tilted(space, kernel, uniform) for space in spaces]
-        points = spaces[0].draw(budget, rng)
-        points[0] = spaces[0].origin
-        return [points] * len(spaces)
+        return [draw_with_instance(spaces[0], budget, rng)] * len(spaces)
 
     def _tilted(self, space: Space, kernel: Kernel, uniform: Array) -> Points:
         assert self.law is not None

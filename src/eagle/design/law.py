@@ -1,4 +1,7 @@
-"""Laws that designs draw from, and what every design may use: the one file that they share."""
+"""Probability laws that designs draw from, and helpers that every design may use.
+
+This is the one file that designs share.
+"""
 
 from __future__ import annotations
 
@@ -9,26 +12,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eagle.kernel import Exponential, Unit, euclidean
-from eagle.types import NOTHING, Array, InputError, Kernel, Need, Points, Space
+from eagle.types import NOTHING, Array, InputError, Kernel, Need, Points, Space, finite, told
 
 
 class Tilt(Protocol):
-    """Another law of the same steps: how likely each is, beside the space's own law."""
+    """A law of the same steps that differs from the space's own law."""
 
     @property
     def needs(self) -> frozenset[Need]:
         """What the law cannot do without."""
 
     def tilt(self, space: Space, kernel: Kernel) -> Array:
-        """How much more often each step of each feature is drawn, shape (STEPS, d)."""
+        """The factor on the probability of each step of each feature, shape (STEPS, d)."""
 
 
 @final
 @dataclass(frozen=True)
 class Absorbed:
-    """The kernel itself. The exponential of a squared Euclidean distance is a product over
-    features, so the tilted law is again independent: a match that the space draws with
-    probability q is drawn with p = q/(q + (1 − q)e^(−1/2w²)), and what leaves keeps its own law.
+    """The law that is the space's own law times the kernel.
+
+    The exponential of a squared Euclidean distance is a product over features, so features stay
+    independent. A match that the space draws with probability q is drawn with probability
+    p = q/(q + (1 − q)e^(−1/2w²)). Steps that do not match keep their relative frequencies.
     """
 
     needs: ClassVar = NOTHING
@@ -45,28 +50,94 @@ class Absorbed:
         return np.asarray(np.exp(-((features - anchor) ** 2) / kernel.scale(len(anchor))))
 
 
+@final
+@dataclass(frozen=True)
+class Clipped:
+    """As `Absorbed`, but each value changes, and stays, in a share of at least `least` of the rows.
+
+    A level that stays in 31 of 32 rows changes in about 16 of 500: too few to learn from. The law
+    inside the instance's bin or level, and outside it, is not changed. So scores of features that
+    act alone have the same limit; where features act together, the limit moves. If nearly all
+    values are rare, as words are, rows would be very far from the instance. So the mean number of
+    changed features grows at most by the factor `farther`; beyond that, all shares move only part
+    of the way. Offsets and the mean weight π̄ are not changed.
+    """
+
+    least: float = 1 / 8
+    farther: float = 1.5
+    needs: ClassVar = NOTHING
+
+    def __post_init__(self) -> None:
+        if not (finite(self.least) and 0 < self.least <= 0.5):
+            raise InputError(
+                f"a value can be changed and kept in a share of the rows above 0 and up to ½, "
+                f"not {told(self.least)}"
+            )
+        if not (finite(self.farther) and self.farther >= 1):
+            raise InputError(
+                f"rows can change as many features as they would, or more: farther must be at "
+                f"least 1, not {told(self.farther)}"
+            )
+
+    def tilt(self, space: Space, kernel: Kernel) -> Array:
+        tilt = Absorbed().tilt(space, kernel)
+        features, anchor = every_step(space)
+        match = features == anchor
+        kept = (tilt * match).sum(axis=0) / tilt.sum(axis=0)
+        bounded = (anchor == 1) & (kept < 1)
+        # Where nothing changes, the factor is exactly 1.
+        wanted = np.where(bounded, np.clip(kept, self.least, 1 - self.least), kept)
+        more_changes = float((kept - wanted).sum())
+        room = (self.farther - 1) * float((1 - kept)[bounded].sum())
+        if more_changes > room:
+            wanted = kept + (wanted - kept) * (room / more_changes)
+        more = np.divide(wanted, kept, out=np.ones_like(kept), where=bounded)
+        less = np.divide(1 - wanted, 1 - kept, out=np.ones_like(kept), where=bounded)
+        return np.asarray(tilt * np.where(match, more, less))
+
+
+def check_sizes(**sizes: int) -> None:
+    """Refuse sizes that are not integers of at least 1."""
+    for name, value in sizes.items():
+        if not isinstance(value, int | np.integer) or value < 1:
+            raise InputError(f"{name} must be an integer of at least 1, not {value!r}")
+
+
+def check_batch(batch: int, pool: int) -> None:
+    """Refuse a batch that is larger than the pool it is chosen from."""
+    if batch > pool:
+        raise InputError(f"a batch of {batch} cannot be chosen from a pool of {pool}")
+
+
 def by_kernel(space: Space, kernel: Kernel, features: Array) -> Array:
-    """How much rows count where the design has not absorbed the kernel, shape (n,)."""
+    """The kernel's weight of each row, for designs that do not draw by the kernel, shape (n,)."""
     return kernel(features, space.features(space.origin[None])[0])
 
 
 def mean_weight(space: Space, kernel: Kernel, law: Tilt) -> float:
-    """π̄: what the kernel gives a row of the space's own law on average."""
+    """π̄: the mean kernel weight of rows drawn from the space's own law."""
     if space.counts is not None:
         return float(tilted_counts(space, kernel).sum())
     return float(np.prod(law.tilt(space, kernel).mean(axis=0)))
 
 
+def draw_with_instance(space: Space, n: int, rng: np.random.Generator) -> Points:
+    """n independent points of the space's own law, the first replaced by the instance."""
+    points = space.draw(n, rng)
+    points[0] = space.origin
+    return points
+
+
 def uniforms(space: Space, n: int, rng: np.random.Generator) -> Array:
-    """n rows of uniform numbers: one for the row, then one a feature, shape (n, d + 1)."""
+    """n rows of uniform numbers: one for the row, then one for each feature, shape (n, d + 1)."""
     d = len(space.origin)
-    # Raw output: the part of numpy's generators that is promised never to change.
+    # numpy promises that only the raw output of its generators never changes.
     raw = np.asarray(rng.bit_generator.random_raw(n * (d + 1)))
     return ((raw >> np.uint64(11)).astype(np.float64) * 2.0**-53).reshape(n, d + 1)
 
 
 def quantile(tilt: Array, uniform: Array) -> Array:
-    """The steps at which uniform numbers stand in a tilted law, shape (n, d)."""
+    """The steps of a tilted law that uniform numbers select by its inverse CDF, shape (n, d)."""
     points = np.empty((len(uniform), tilt.shape[1]))
     for j, one in enumerate(np.cumsum(tilt, axis=0).T):
         points[:, j] = np.searchsorted(one, uniform[:, j + 1] * one[-1], side="right")
@@ -81,7 +152,7 @@ def every_step(space: Space) -> tuple[Array, Array]:
 
 
 def tilted_counts(space: Space, kernel: Kernel) -> Array:
-    """How probable k kept parts are, times their weight, shape (d + 1,)."""
+    """The probability of k kept parts times their kernel weight, for k = 0 to d, shape (d + 1,)."""
     assert space.counts is not None
     d = len(space.origin)
     kept = np.tri(d + 1, d, k=-1)
@@ -102,14 +173,14 @@ def movable(space: Space) -> NDArray[np.bool_]:
 
 
 def raw(rng: np.random.Generator, n: int) -> NDArray[np.uint64]:
-    """Raw output: the part of numpy's generators that is promised never to change."""
+    """n raw 64-bit outputs. numpy promises that only these never change."""
     return np.asarray(rng.bit_generator.random_raw(n), dtype=np.uint64)
 
 
 def coalitions(space: Space, uniform: Array, singles: bool = False) -> Points:
-    """The instance, a row that matches it nowhere, then coalitions: every match a fair coin.
+    """The instance, a row that matches it nowhere, then rows whose matches are fair coins.
 
-    With `singles`, the rows that match in one feature alone come before the others.
+    With `singles`, the rows that match in exactly one feature come before the random ones.
     """
     moves = movable(space)
     points = quantile(even(space), uniform)
@@ -124,12 +195,12 @@ def coalitions(space: Space, uniform: Array, singles: bool = False) -> Points:
 
 
 def by_players(space: Space, kernel: Kernel, features: Array) -> Array:
-    """How much coalitions count, shape (n,): what cannot move is no player."""
+    """The weight of coalitions, shape (n,). Features that cannot move are not players."""
     moves = movable(space)
     return kernel(features[:, moves], np.ones(int(moves.sum())))
 
 
 def _away(space: Space) -> Array:
-    """The law that never matches, where a feature can move, shape (STEPS, d)."""
+    """The law in which no feature that can move matches, shape (STEPS, d)."""
     match = every_step(space)[0] == 1
     return np.where(movable(space), 1.0 - match, 1.0)

@@ -1,4 +1,4 @@
-"""GLIME: draw where the weight is, instead of weighing what was drawn."""
+"""GLIME: draw rows by the kernel, with equal weights, instead of weighing rows by it."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from eagle.kernel import TINY, log_ways
 from eagle.types import Array, InputError, Kernel, Need, Points, Space
 
 WIDEST = 1.0
-"""Offsets wider than the space's own would be cut off where its steps end."""
+"""The largest scale: wider offsets would be cut off where the space's steps end."""
 
 RAREST = 1 / 32
-"""What moves less often than this teaches nothing, so it moves as in the space's own law."""
+"""A feature that would move less often than this follows the space's own law instead."""
 
 FAR = 600.0
-"""Beyond this exponent a law has no room: its steps ended long before."""
+"""The largest exponent: it keeps exp from overflowing, far beyond the last step."""
 
 
 @final
@@ -45,7 +45,7 @@ class Gauss:
 @final
 @dataclass(frozen=True)
 class Laplace:
-    """Offsets from the Laplace law of scale σ, as far as the space's steps go."""
+    """Offsets from the Laplace law of scale σ, cut off where the space's steps end."""
 
     sigma: float
     needs: ClassVar = frozenset({Need.OFFSETS})
@@ -57,7 +57,7 @@ class Laplace:
 @final
 @dataclass(frozen=True)
 class Uniform:
-    """Offsets evenly from −σ to σ."""
+    """Offsets from the uniform law between −σ and σ."""
 
     sigma: float
     needs: ClassVar = frozenset({Need.OFFSETS})
@@ -69,10 +69,11 @@ class Uniform:
 @final
 @dataclass(frozen=True)
 class Removal:
-    """Masks by how many parts are off: of d parts k are kept with C(d, k)·2⁻ᵈ·e^((k − d)/σ²).
+    """Masks by the number of parts off: k of d are kept with weight C(d, k)·2⁻ᵈ·e^((k − d)/σ²).
 
-    All parts are never kept: else, at the σ = ¼ that is published, hardly anything would be off.
-    So nearly every mask leaves out one part. The space's own law and the kernel have no say.
+    The mask that keeps all parts is excluded: at the published σ = ¼ nearly every mask would be
+    that one. As it is, nearly every mask leaves out one part. The space's own law and the kernel
+    play no part.
     """
 
     sigma: float
@@ -85,9 +86,9 @@ class Removal:
             )
 
     def chances(self, d: int) -> Array:
-        """How probable it is that k of d parts are kept, up to a factor, shape (d + 1,)."""
-        more = np.arange(d - 1, -1, -1.0)  # parts off beside the first
-        with np.errstate(over="ignore"):  # at the smallest scales there are none
+        """The probability, up to a factor, that k of d parts are kept, shape (d + 1,)."""
+        more = np.arange(d - 1, -1, -1.0)  # parts off, minus one
+        with np.errstate(over="ignore"):  # the smallest scales give −∞, which is probability 0
             logs = log_ways(d)[:d] - more / max(self.sigma * self.sigma, TINY)
         return np.append(np.exp(logs - logs.max(initial=0.0)), 0.0)
 
@@ -95,11 +96,11 @@ class Removal:
 @final
 @dataclass(frozen=True)
 class Tilted:
-    """The instance, then independent points of another law than the space's own; equal weights.
+    """The instance, then independent points of `law`, with equal weights.
 
-    With `mass` every row weighs what the kernel would have given on average, π̄: then a ridge or
-    a prior means the same as under the kernel, and what is estimated is exactly LIME's. Without,
-    rows weigh 1, as in GLIME: a penalty of α then shrinks as α·π̄ would have.
+    With `mass` the weight of every row is π̄, the kernel's mean weight. A ridge penalty or a prior
+    then means the same as under the kernel, and the estimate is LIME's. Without `mass` the weight
+    is 1, as in GLIME: a penalty of α then shrinks as much as α·π̄ would with `mass`.
     """
 
     law: Tilt | Removal = field(default_factory=Absorbed)
@@ -133,7 +134,7 @@ class Tilted:
         return points.astype(space.origin.dtype)
 
     def weight(self, space: Space, kernel: Kernel, features: Array) -> Array:
-        """The same for every row, shape (n,)."""
+        """One weight for all rows, shape (n,)."""
         mean = 1.0
         if self.mass:
             law = Absorbed() if isinstance(self.law, Removal) else self.law
@@ -142,9 +143,9 @@ class Tilted:
 
 
 def _offsets(space: Space, sigma: float, law: Callable[[Array], Array]) -> Array:
-    """A law of offsets over that of the space, which is normal; matches keep theirs.
+    """The ratio of a law of offsets to the space's own, which is normal; 1 for matches.
 
-    So does what the law would hardly ever move, as a number of two values.
+    It is also 1 for features that the law would hardly ever move, as some numbers of two values.
     """
     if not 0 < sigma <= WIDEST:
         raise InputError(
@@ -154,14 +155,14 @@ def _offsets(space: Space, sigma: float, law: Callable[[Array], Array]) -> Array
     features, anchor = every_step(space)
     with np.errstate(over="ignore", under="ignore"):
         out = law(features / sigma) * np.exp(np.minimum(features**2 / 2, FAR))
-    moves = anchor == 0  # an instance matches itself, and is at no offset from itself
+    moves = anchor == 0  # at the instance a match is 1 and an offset is 0
     moves &= (out * (features != 0)).sum(axis=0) >= RAREST * out.sum(axis=0)
     out[:, ~moves] = 1.0
     return out
 
 
 def _masks(chances: Array, uniform: Array) -> Array:
-    """Masks whose number of kept parts follows the chances, and which parts these are, none."""
+    """Masks whose number of kept parts follows `chances`; which parts are kept is uniform."""
     cumulated = np.cumsum(chances)
     kept = np.searchsorted(cumulated, uniform[:, 0] * cumulated[-1], side="right")
     rank = np.argsort(np.argsort(uniform[:, 1:], axis=1), axis=1)

@@ -1,4 +1,4 @@
-"""UnRAvEL: ask where a Gaussian process is unsure, near a point trembling about the instance."""
+"""UnRAvEL: ask where a Gaussian process is uncertain, near a random shift of the instance."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from typing import ClassVar, Final, final
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle.design.law import by_kernel
+from eagle.design.law import by_kernel, check_batch, check_sizes
 from eagle.surrogate.gaussian import Covariance, Regression, Scaled, tuned
 from eagle.ties import TIE
 from eagle.types import NOTHING, Array, InputError, Kernel, Points, Seen, Space, finite
 
 MARGIN: Final = 0.01
-"""By how much an improvement must beat the lowest answer so far, in standard deviations."""
+"""The least improvement on the lowest answer so far, in standard deviations."""
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Belief:
-    """What is known of candidates before they are asked: arrays of shape (n,), and one number.
+    """The process's prediction for candidates: arrays of shape (n,), and one number.
 
-    Answers are in standard deviations about their mean.
+    Answers are standardised: in standard deviations from their mean.
     """
 
     mean: Array
@@ -36,7 +36,7 @@ class Belief:
 
 
 Acquisition = Callable[[Belief], Array]
-"""Candidates to scores, shape (n,): the largest is asked."""
+"""A function from candidates to scores, shape (n,). The candidate of the largest is asked."""
 
 
 def fur(belief: Belief) -> Array:
@@ -45,7 +45,7 @@ def fur(belief: Belief) -> Array:
 
 
 def ur(belief: Belief) -> Array:
-    """Uncertainty reduction: s, blind to locality."""
+    """Uncertainty reduction: s. It ignores locality."""
     return belief.std
 
 
@@ -67,7 +67,7 @@ def mpi(belief: Belief) -> Array:
 
 
 def ei(belief: Belief) -> Array:
-    """By how much, in expectation, the answer is below the lowest so far."""
+    """Expected improvement: how far the answer is expected to be below the lowest so far."""
     from scipy.special import ndtr
 
     u = _improvement(belief)
@@ -83,12 +83,12 @@ def _improvement(belief: Belief) -> Array:
 @final
 @dataclass(frozen=True)
 class Unravel:
-    """The instance, then row by row the best of a fresh pool, by a process tuned on all answers.
+    """The instance, then row by row the best of a new pool, by a process tuned on all answers.
 
     Offsets stay within `interval` standard deviations; matches and masks keep their own law.
-    Answers choose the rows, so each round is a call. Each round tunes anew, from one fixed start
-    by at most `most` steps: what is asked is a function of what was seen and of nothing else.
-    Within a `batch` rows are the best under the same process.
+    Each round needs the answers of the one before, so it is a call of its own. It tunes the
+    process from the same start by at most `most` steps, so the rows it asks depend only on the
+    rows and answers so far. The rows of a `batch` are the best under the same process.
     """
 
     acquisition: Acquisition = fur
@@ -102,12 +102,8 @@ class Unravel:
     def __post_init__(self) -> None:
         if not (finite(self.interval) and self.interval > 0):
             raise InputError(f"the interval must be a positive number, not {self.interval!r}")
-        sizes = {"batch": self.batch, "pool": self.pool, "most": self.most}
-        for name, value in sizes.items():
-            if not isinstance(value, int | np.integer) or value < 1:
-                raise InputError(f"{name} must be an integer of at least 1, not {value!r}")
-        if self.batch > self.pool:
-            raise InputError(f"a batch of {self.batch} cannot be chosen from a pool of {self.pool}")
+        check_sizes(batch=self.batch, pool=self.pool, most=self.most)
+        check_batch(self.batch, self.pool)
 
     def longest(self, space: Space, budget: int) -> int:
         return budget
@@ -118,14 +114,14 @@ class Unravel:
     def ask(
         self, seen: Seen, space: Space, kernel: Kernel, left: int, rng: np.random.Generator
     ) -> Points:
-        """The next rows, best first; the instance before all."""
+        """The next rows, best first. The first round asks the instance."""
         if not len(seen):
             return space.origin[None]
         candidates = within(space, self.interval, space.draw(self.pool, rng))
         shift = float(rng.standard_normal()) / math.log(len(seen) + 1)  # n counts from 2
         first, _ = space.distinct(np.concatenate([seen.points, candidates]))
         fresh = first[first >= len(seen)] - len(seen)
-        if not len(fresh):  # all known: asked again, they bring nothing, and a new pool is drawn
+        if not len(fresh):  # all were asked before: repeat one, and draw a new pool next time
             return candidates[:1]
         candidates = candidates[fresh]
         score = self.acquisition(self._belief(seen, space, space.features(candidates), shift))
@@ -134,21 +130,21 @@ class Unravel:
     def _belief(self, seen: Seen, space: Space, features: Array, shift: float) -> Belief:
         anchor = space.features(space.origin[None])[0]
         scaled = Scaled.of(seen.y)
-        if scaled.flat:  # nothing to tune by
+        if scaled.flat:  # equal answers: there is nothing to tune
             start = Covariance.start(len(anchor))
             process = Regression.on(start, seen.rows.features, scaled.values)
         else:
             process = tuned(seen.rows.features, scaled.values, 1, self.most)
         mean, variance = process.predict(features)
-        # A distance for each candidate: the reference takes the norm of all of them together.
+        # One distance for each candidate. The reference takes one norm of all candidates together.
         far = np.linalg.norm(features - anchor - shift, axis=1)
         return Belief(mean, np.sqrt(variance), far, float(scaled.values.min()))
 
 
 def within(space: Space, interval: float, points: Points) -> Points:
-    """The points with every offset in the box: the law of its steps, cut to |offset| ≤ interval.
+    """Points with every offset in the box: the law of steps, cut to |offset| ≤ interval.
 
-    What could not move inside it, as a number of two values, keeps its own law.
+    A feature that could not move inside the box, such as a number of two values, keeps its law.
     """
     steps = np.arange(space.steps, dtype=space.origin.dtype)
     every = space.features(np.repeat(steps[:, None], len(space.origin), axis=1))
@@ -157,13 +153,13 @@ def within(space: Space, interval: float, points: Points) -> Points:
     for j in np.flatnonzero(anchor == 0):  # a match is 1 at the instance, an offset is 0
         near = np.abs(every[:, j]) <= interval
         inside = steps if (every[near, j] == 0).all() else steps[near]
-        # Steps are equally likely, so one among all becomes one among those inside.
+        # Steps are equally likely, so a step among all is mapped to a step among those inside.
         out[:, j] = inside[points[:, j].astype(np.intp) * len(inside) // space.steps]
     return out
 
 
 def best(score: Array, k: int) -> NDArray[np.intp]:
-    """The places of the k largest scores, the largest first and the earlier of equal ones."""
+    """The places of the k largest scores, the largest first; of equal ones the earlier first."""
     left = score.astype(np.float64)
     picks = np.empty(min(k, len(score)), dtype=np.intp)
     for i in range(len(picks)):

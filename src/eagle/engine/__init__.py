@@ -1,1 +1,1 @@
-"""Plan, query, fit: a method is composed and checked, plans are made and shared, rows are asked."""
+"""Plan, query, fit: methods are checked, plans are made and shared, and rows are asked."""

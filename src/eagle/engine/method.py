@@ -1,12 +1,27 @@
-"""A method is a design, a kernel and a surrogate; parts that do not fit are refused at once."""
+"""A method is a design, a kernel and a surrogate; parts that do not fit are refused at once.
+
+A choice picks a method for each instance: the default does.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final, final
+from typing import Any, ClassVar, Final, TypeAlias, final
 
 from eagle.surrogate.fit import Surrogate
-from eagle.types import Adaptive, Array, InputError, Kernel, Need, Planned, Points, Space, told
+from eagle.types import (
+    NOTHING,
+    Adaptive,
+    Array,
+    InputError,
+    Kernel,
+    Need,
+    Planned,
+    Points,
+    Space,
+    told,
+)
 
 DESIGN: Final = ("needs", "balanced", "longest", "weight")
 SURROGATE: Final = ("needs", "room", "on")
@@ -17,7 +32,7 @@ SURROGATE: Final = ("needs", "room", "on")
 class Method:
     """A way to explain: a design picks the points, a kernel weighs them, a surrogate is fitted.
 
-    On masks, which parts of an image or a text are kept, `on_masks` weighs them if given.
+    Masks say which parts of an image or a text are kept; they are weighed by `on_masks` if given.
     `budget` is how many rows the model is asked unless the caller says otherwise.
     """
 
@@ -41,9 +56,21 @@ class Method:
         if Need.BALANCED in self.surrogate.needs and not self.design.balanced:
             raise InputError(
                 f"{self.name}: {type(self.surrogate).__name__} needs {Need.BALANCED.value}. "
-                f"Rows of {type(self.design).__name__} do not, and intervals would be too narrow: "
+                f"Rows of {type(self.design).__name__} are not, so intervals would be too narrow: "
                 "use Robust(), or a balanced design such as eagle.design.balanced.Sobol()"
             )
+
+    def of(self, space: Space, rows: int, growing: bool) -> Method:
+        """The method for a space: always this one. See `Choice`."""
+        return self
+
+    def rows(self, features: int | None) -> int:
+        """How many rows are asked unless the caller says otherwise."""
+        return self.budget
+
+    def describe(self, features: int | None, rows: int) -> str:
+        """Its name."""
+        return self.name
 
     @property
     def planned(self) -> bool:
@@ -52,13 +79,18 @@ class Method:
 
     @property
     def needs(self) -> frozenset[Need]:
-        """What the method cannot do without: what its parts cannot, but for one another."""
-        return (self.design.needs | self.surrogate.needs) - {Need.BALANCED}
+        """What the method needs: the needs of its parts, except those they meet for one another."""
+        return (self.design.needs | self.surrogate.needs) - {Need.BALANCED, Need.WHOLE}
+
+    @property
+    def nested(self) -> bool:
+        """Whether a plan is the beginning of every longer one, so that it can grow."""
+        return Need.WHOLE not in self.design.needs
 
     def fitted_on(self, space: Space, points: Points, features: Array) -> Array:
-        """What the surrogate sees of the points: their features, or their values if it needs them.
+        """What the surrogate is fitted on: the points' features, or their values if it needs them.
 
-        Values are a row's own, also where rows of one law share points, features and weights.
+        Values belong to one instance, even if others share points, features and weights.
         """
         return space.values(points) if Need.VALUES in self.needs else features
 
@@ -69,6 +101,43 @@ class Method:
     def weight(self, space: Space, features: Array) -> Array:
         """How much each row counts, shape (n,)."""
         return self.design.weight(space, self.kernel_in(space), features)
+
+
+Pick: TypeAlias = Callable[[int, bool, int, bool], Method]
+"""A function that picks a method from the number of features, whether they are masks, how many rows
+may be asked, and whether plans grow. Plans that grow must be nested."""
+
+
+@final
+@dataclass(frozen=True)
+class Choice:
+    """A method for each instance, by its kind, its number of features and the rows it may ask.
+
+    By default, a table is asked `per_feature` rows for each feature, at least `budget`. Images and
+    texts, whose number of features varies, are asked `budget` rows.
+    """
+
+    name: str
+    pick: Pick
+    budget: int = 500
+    per_feature: int = 20
+    needs: ClassVar = NOTHING
+    planned: ClassVar = True
+    by_value: ClassVar = False
+
+    def of(self, space: Space, rows: int, growing: bool) -> Method:
+        """The method for a space. Growing plans must be nested."""
+        return self.pick(len(space.origin), space.masks, rows, growing)
+
+    def describe(self, features: int | None, rows: int) -> str:
+        """Its name, and that of the method for a table, whose number of features is known."""
+        if features is None:
+            return self.name
+        return f"{self.name}, by {self.pick(features, False, rows, False).name}"
+
+    def rows(self, features: int | None) -> int:
+        """How many rows are asked unless the caller says otherwise."""
+        return max(self.budget, self.per_feature * (features or 0))
 
 
 def _check_design(name: str, design: Any) -> None:
@@ -90,8 +159,8 @@ def _check_surrogate(name: str, surrogate: Any) -> None:
 
 
 def _lacking(part: Any, members: tuple[str, ...], either: str) -> str:
-    """Which members of a contract a part lacks, in words."""
-    found = [name for name in members if name not in dir(part)]
+    """Which members of a contract a part lacks, as text."""
+    absent = [name for name in members if name not in dir(part)]
     if either and not {"plan", "ask"} & set(dir(part)):
-        found.append(either)
-    return ", no ".join(found) or "instance: give a value, not a class"
+        absent.append(either)
+    return ", no ".join(absent) or "instance: give a value, not a class"

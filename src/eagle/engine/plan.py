@@ -1,19 +1,29 @@
-"""Plans: for each law its points, once, with all that needs no answers."""
+"""Plans: the points to ask, and everything else that needs no answers.
+
+A `Planner` prepares points for instances, once for each law. A `Plan` is what was prepared for one
+instance. It can be printed, priced, saved, sent to a paid API, and answered later.
+"""
 
 from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from os import PathLike
 from threading import Lock
-from typing import final
+from typing import Any, final
 
 import numpy as np
 
 from eagle.engine import room
-from eagle.engine.method import Method
-from eagle.surrogate.fit import Fitter
-from eagle.types import Array, InputError, Need, Planned, Points, Rows, Space
+from eagle.engine.method import Choice, Method
+from eagle.explanation import Asked, Bill, Explanation, described
+from eagle.models.box import Box
+from eagle.subject import Subject
+from eagle.surrogate.fit import Fitter, Surrogate
+from eagle.table.moves import Moves
+from eagle.targets import Target, aimed_at, bounds_of, explained, refuse_pair
+from eagle.types import Array, InputError, Instances, Need, Planned, Points, Rows, Space
 
 
 @final
@@ -33,7 +43,7 @@ class Prepared:
 
 @final
 class Memory:
-    """The plans made last in this process, up to so many bytes of them."""
+    """A cache of the latest plans of this process, up to `most` bytes."""
 
     def __init__(self, most: int) -> None:
         self._most, self._size, self._lock = most, 0, Lock()
@@ -61,17 +71,20 @@ class Memory:
 
 MEMORY = Memory(64 << 20)
 
+PLAN_BYTES = 4 << 30
+"""The largest size of a plan's inputs, which are all made at once."""
+
 LONGEST = 16
-"""A plan of masks is made at most so many times longer than the budget, to ask enough of them."""
+"""A plan of masks is at most so many times longer than the budget, to have enough distinct ones."""
 
 
 @final
 @dataclass(frozen=True)
 class Planner:
-    """Plans by law: instances of one law share points, weights and algebra.
+    """Plans for each law: instances of one law share points, weights and matrices.
 
-    Method, budget, seed and law alone decide a plan; what was planned before, or together, never
-    does. So plans are remembered for the whole process: explainers of tables alike share them.
+    A plan depends on method, budget, seed and law alone, not on earlier or other plans. So plans
+    are cached for the whole process, and explainers of similar tables share them.
     """
 
     method: Method
@@ -80,22 +93,34 @@ class Planner:
 
     def prepare(self, spaces: Sequence[Space]) -> list[Prepared]:
         """For each space its points, and everything about them that needs no answers."""
-        found: dict[Hashable, Prepared] = {}
+        ready: dict[Hashable, Prepared] = {}
         fresh: dict[Hashable, Space] = {}
         for space in spaces:
             law = space.law
-            known = found.get(law) or MEMORY.get(self._key(space))
+            known = ready.get(law) or MEMORY.get(self._key(space))
             if known is None:
                 fresh[law] = space
             else:
-                found[law] = known
+                ready[law] = known
         for alike in by_size(fresh.values()):
             self.refuse_large(alike[0])
             for space, points in zip(alike, self._plans(alike), strict=True):
-                once = np.ones(len(points))
-                found[space.law] = self._prepared(space, points, once)
-                MEMORY.put(self._key(space), found[space.law])
-        return [self._deduplicated(found[space.law], space) for space in spaces]
+                ready[space.law] = self._prepared(space, points, np.ones(len(points)))
+                MEMORY.put(self._key(space), ready[space.law])
+        return [self._deduplicated(ready[space.law], space) for space in spaces]
+
+    def plan(self, instances: Instances, box: Box) -> Plan:
+        """The plan for the first instance, with all that the model is to be asked."""
+        (prepared,) = self.prepare([instances.space(0)])
+        size = len(prepared.points) * instances.row_bytes
+        if size > PLAN_BYTES:
+            raise InputError(
+                f"the {len(prepared.points)} {box.asked}s of this plan would take "
+                f"{size / 2**30:.1f} GiB: use explain, which makes them as they are asked, or a "
+                "smaller budget"
+            )
+        plan = Plan.of(instances, 0, prepared, self.method, self.seed, box)
+        return replace(plan, inputs=instances.inputs([0], [prepared.points]))
 
     def _plans(self, spaces: Sequence[Space]) -> list[Points]:
         kernel = self.method.kernel_in(spaces[0])
@@ -105,9 +130,9 @@ class Planner:
         return [self._filled(space, plan) for space, plan in zip(spaces, plans, strict=True)]
 
     def _filled(self, space: Space, points: Points) -> Points:
-        """A plan of masks, as long as it takes to ask the budget, or all masks there are.
+        """A plan of masks that is long enough for `budget` distinct ones, or for all there are.
 
-        Many are drawn more than once. Never shorter than the budget, so that plans are nested.
+        Masks may repeat. The plan is never shorter than the budget, so that plans are nested.
         """
         n, d = self.budget, len(space.origin)
         most = self.budget if d >= 63 else min(self.budget, 2**d)
@@ -121,14 +146,14 @@ class Planner:
         return points[: max(self.budget, int(first[most - 1]) + 1)]
 
     def refuse_large(self, space: Space) -> tuple[int, int]:
-        """How many rows and features a plan may have; one without room is refused, unmade."""
+        """The most rows and features of a plan. Refuse one that does not fit into memory."""
         rows = self.method.design.longest(space, self.budget)
         d = space.features(space.origin[None]).shape[1]
         room.refuse_plan(rows, d, self.method.surrogate)
         return rows, d
 
     def generator(self) -> np.random.Generator:
-        """The one source of chance, fresh for each plan and each instance."""
+        """The one source of random numbers, new for each plan and each instance."""
         return np.random.Generator(np.random.PCG64(self.seed))
 
     @property
@@ -152,16 +177,16 @@ class Planner:
     def ready(self, points: Points, rows: Rows) -> Prepared:
         """Points with all that the surrogate can do before the answers."""
         fitter = self.method.surrogate.on(rows)
-        # Explanations show these arrays, and others will stand on them: nobody may write there.
+        # Several explanations share these arrays, so nobody may write to them.
         for shared in (points, rows.features, rows.weight, rows.often, *fitter.shared):
             shared.flags.writeable = False
         return Prepared(points, rows, fitter)
 
     def _deduplicated(self, shared: Prepared, space: Space) -> Prepared:
-        """Each row once, with its own values: asked again, a deterministic model says nothing new.
+        """Each distinct row once: a deterministic model would give the same answer again.
 
-        A row that was planned several times keeps that weight in the line, but it is one
-        observation: replicates would narrow intervals without teaching anything.
+        A row that was planned several times keeps that weight in the line, but it counts as one
+        observation: repeated answers would make intervals too narrow.
         """
         first, often = space.distinct(shared.points)
         if len(first) == len(shared.points) and Need.VALUES not in self.method.needs:
@@ -169,9 +194,124 @@ class Planner:
         return self._prepared(space, shared.points[first], often.astype(np.float64))
 
 
+@final
+@dataclass(frozen=True)
+class Planning:
+    """How instances are planned: by one method, or by a choice of methods."""
+
+    method: Method | Choice
+    budget: int
+    seed: int
+
+    def planner(self, space: Space, growing: bool = False) -> Planner:
+        """The planner for a space. Growing plans must be nested."""
+        return Planner(self.method.of(space, self.budget, growing), self.budget, self.seed)
+
+
 def by_size(spaces: Iterable[Space]) -> list[list[Space]]:
-    """Spaces that can be planned together: as texts have, they may differ in how many features."""
-    found: dict[int, list[Space]] = {}
+    """Spaces in groups of the same number of features, which varies between texts."""
+    groups: dict[int, list[Space]] = {}
     for space in spaces:
-        found.setdefault(len(space.origin), []).append(space)
-    return list(found.values())
+        groups.setdefault(len(space.origin), []).append(space)
+    return list(groups.values())
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """All that is known about an explanation before the model has answered.
+
+    `inputs` is the table to ask, in the model's own form; its first row is the instance. A plan
+    read from a file has no inputs: they were written beside it.
+    """
+
+    names: tuple[str, ...]
+    conditions: tuple[str, ...]
+    values: tuple[Any, ...]
+    contrast: Array
+    prepared: Prepared
+    method: str
+    surrogate: Surrogate
+    seed: int
+    box: Box
+    subject: Subject | None = None
+    moves: Moves | None = None
+    inputs: Any = field(default=None, repr=False)
+
+    @classmethod
+    def of(
+        cls,
+        instances: Instances,
+        i: int,
+        prepared: Prepared,
+        method: Method,
+        seed: int,
+        box: Box,
+    ) -> Plan:
+        """What is known of instance i, and what was prepared for it."""
+        return cls(
+            names=instances.names(i),
+            conditions=instances.conditions(i),
+            values=instances.own(i),
+            contrast=instances.contrast(i),
+            prepared=prepared,
+            method=method.name,
+            surrogate=method.surrogate,
+            seed=seed,
+            box=box,
+            subject=instances.subject(i),
+            moves=instances.moves(i),
+        )
+
+    @property
+    def rows(self) -> int:
+        """How many rows the model is to answer: the price."""
+        return len(self.prepared.points)
+
+    def __repr__(self) -> str:
+        return f"<Plan of {self.rows} rows for {len(self.names)} features by {self.method}>"
+
+    def fit(self, answers: Any, target: Target = None) -> Explanation:
+        """The explanation, now that the model has answered: one row of outputs for each input."""
+        checked = self.box.read(answers, self.rows)
+        return self.explain(checked, target, Bill(self.rows, 0, 0.0, 0.0))
+
+    def explain(self, answers: Array, target: Target, bill: Bill) -> Explanation:
+        """From checked answers, shape (rows, outputs), and what they cost."""
+        refuse_pair(self.method, self.surrogate.needs, target)
+        task, outputs = self.box.understood(answers)
+        target = aimed_at(target, answers, task, outputs)
+        y = explained(answers, outputs, target, self.box.link)
+        p = self.prepared
+        return Explanation(
+            names=self.names,
+            conditions=self.conditions,
+            values=self.values,
+            target=target,
+            outputs=outputs,
+            task=task,
+            contrast=self.contrast,
+            evidence=Asked(
+                p.points, p.rows.features, p.rows.weight, answers, p.rows.often, self.moves
+            ),
+            bill=bill,
+            method=self.method,
+            surrogate=self.surrogate,
+            seed=self.seed,
+            subject=self.subject,
+            link=self.box.link,
+            **described(p.fitter.fit(y, bounds_of(target, answers, task, self.box.link)), y),
+        )
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the plan, without its inputs, as JSON with a checksum."""
+        from eagle.files import plans
+
+        plans.save(self, path)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Plan:
+        """Read what `save` wrote. Nothing in the file is ever run."""
+        from eagle.files import plans
+
+        return plans.load(path)

@@ -1,4 +1,4 @@
-"""How much memory a plan takes, asked before it is made: what cannot fit is refused in words."""
+"""The memory that a plan takes. A plan that does not fit is refused before it is made."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ ASKED: Final = 4
 """Numbers held for each row and feature of one call: points, values and the table itself."""
 
 UNKNOWN: Final = 64 << 30
-"""What is taken for the memory of a machine that does not tell."""
+"""The memory assumed for a machine whose memory is not known."""
 
 
 def memory() -> int:
     """The physical memory of this machine, in bytes."""
     try:
-        found = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, OSError, ValueError):  # not every system has such names
+        size = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):  # not every system has these names
         return UNKNOWN
-    return found if found > 0 else UNKNOWN
+    return size if size > 0 else UNKNOWN
 
 
 def of_plan(rows: int, d: int, surrogate: Surrogate | None) -> int:
-    """The bytes that a plan of so many rows and d features takes until it is fitted."""
+    """The bytes that a plan of `rows` rows and d features takes until it is fitted."""
     more = 0 if surrogate is None else surrogate.room(rows, d)
     return 8 * (PLANNED * rows * (d + 1) + SQUARES * (d + 1) ** 2 + more)
 
 
 def refuse_plan(rows: int, d: int, surrogate: Surrogate | None) -> None:
-    """A plan that this machine cannot hold."""
+    """Refuse a plan that does not fit into the memory of this machine."""
     size = of_plan(rows, d, surrogate)
     if size <= memory():
         return
@@ -51,7 +51,7 @@ def refuse_plan(rows: int, d: int, surrogate: Surrogate | None) -> None:
 
 
 def refuse_call(rows: int, d: int) -> None:
-    """A table of so many rows in one call that this machine cannot hold."""
+    """Refuse a call whose table does not fit into the memory of this machine."""
     size = 8 * ASKED * rows * d
     if size > memory():
         raise InputError(
@@ -61,7 +61,7 @@ def refuse_call(rows: int, d: int) -> None:
 
 
 def largest(rows: int, d: int, surrogate: Surrogate | None) -> int:
-    """How many rows fit, to two digits; 0 if none do."""
+    """How many rows fit, rounded down to two digits; 0 if none do."""
     low, high = 0, rows
     while high - low > 1:
         middle = (low + high) // 2
@@ -77,5 +77,5 @@ def gib(size: int) -> str:
 
 
 def shown(number: int) -> str:
-    """An integer of any size."""
+    """An integer of any size as short text."""
     return f"{number:,}" if number < 10**15 else "more than 10^15"

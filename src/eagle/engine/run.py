@@ -1,90 +1,241 @@
-"""The one loop: what all instances want next goes into one call, until none wants more."""
+"""Plan, query, fit: the one loop of every explanation.
+
+As many instances are explained together as fit into a call. Each has a *walk*, which says what to
+ask next: a whole plan at once, growing parts of it, or points chosen by the answers so far.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, TypeAlias, final
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Final, Protocol, final
 
 import numpy as np
 
 from eagle.engine import room
-from eagle.engine.plan import Planner, Prepared, by_size
-from eagle.engine.walk import Aim, Choosing, Growing, Walk, Watch, Whole
-from eagle.types import Adaptive, AnswerError, Array, Instances, Points
-from eagle.until import Rule
+from eagle.engine.meter import Meter
+from eagle.engine.plan import Plan, Planner, Planning, Prepared, by_size
+from eagle.engine.walk import Choosing, Growing, Watch
+from eagle.explanation import Bill, Explanation
+from eagle.models.box import Box
+from eagle.targets import Target, aimed_at, answers_of, bounds_of, too_small
+from eagle.types import (
+    Adaptive,
+    AnswerError,
+    Array,
+    Instances,
+    LimitError,
+    Points,
+    Range,
+    Space,
+    message_of,
+)
+from eagle.until import Rule, looks
 
-Query: TypeAlias = Callable[[Any, int], Array]
-"""Inputs and how many there are, to checked answers, shape (n, outputs)."""
+CALL_BYTES: Final = 256 << 20
+"""The largest number of bytes of images in a call."""
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class Asked:
-    """One instance with its answers, shape (n, outputs), and what they cost."""
+class Request:
+    """What is to be explained, of which model, and how it may be asked.
 
-    i: int
+    The model is asked through the meter. No call has more rows than `batch_rows`. With `until`,
+    each plan is asked in growing parts until that rule is met; `watch` is called at every look.
+    """
+
+    box: Box
+    meter: Meter
+    target: Target
+    batch_rows: int
+    until: Rule | None = None
+    watch: Watch | None = None
+
+    def aim(self, answers: Array) -> tuple[Array, Range]:
+        """The numbers to explain so far, shape (n,), and their bounds."""
+        task, outputs = self.box.understood(answers)
+        target = aimed_at(self.target, answers, task, outputs)
+        link = self.box.link
+        y = answers_of(answers, outputs, target, link)
+        # Answers too small to square count as equal here: larger ones may follow. If none does,
+        # they are refused in the end.
+        return np.zeros_like(y) if too_small(y) else y, bounds_of(
+            target, answers, task, self.box.link
+        )
+
+
+def explain(
+    how: Planning, instances: Instances, request: Request
+) -> Iterator[tuple[int, Explanation]]:
+    """Explain instances together, so that the model is asked full batches."""
+    how, most = allowed(how, instances, request.batch_rows, request.until)
+    refuse_large(how, instances, most, request.until)
+    for rows in together(how, instances, most):
+        began = time.perf_counter()
+        model = _Model(instances, request.meter, most, len(rows))
+        planners = [how.planner(instances.space(i), request.until is not None) for i in rows]
+        walks = plan(planners, model, rows, request)
+        query(walks, model)
+        prepared = [walk.prepared for walk in walks.values()]
+        own = (time.perf_counter() - began) / len(rows) - model.share()
+        for (i, walk), planner, known in zip(walks.items(), planners, prepared, strict=True):
+            made = Plan.of(instances, i, known, planner.method, planner.seed, request.box)
+            yield i, fit(made, walk, request.target, model.share(), own)
+
+
+def calls(
+    how: Planning, instances: Instances, batch_rows: int, until: Rule | None = None
+) -> Iterator[int]:
+    """How many rows each call of `explain` would have, at most if there is a rule to stop by."""
+    how, most = allowed(how, instances, batch_rows, until)
+    refuse_large(how, instances, most, until)
+    for rows in together(how, instances, most):
+        spaces = [instances.space(i) for i in rows]
+        planners = [how.planner(space, until is not None) for space in spaces]
+        asked = [len(p.points) for p in prepare(planners, spaces)]
+        for new in _rounds(asked, [len(space.origin) for space in spaces], how.budget, until):
+            step = most if len(rows) == 1 else max(1, new)
+            yield from (min(step, new - k) for k in range(0, max(1, new), step))
+
+
+def _rounds(
+    asked: Sequence[int], features: Sequence[int], budget: int, until: Rule | None
+) -> Iterator[int]:
+    """How many rows all walks ask in each round, if each asks so many in the end.
+
+    Where rows repeat, a walk may get them in later rounds than is counted here, but in no more.
+    """
+    if until is None:
+        yield sum(asked)
+        return
+    ends = [looks(d, budget) for d in features]
+    before = 0
+    for k in range(max(map(len, ends))):
+        total = sum(min(n, end[min(k, len(end) - 1)]) for n, end in zip(asked, ends, strict=True))
+        yield total - before
+        before = total
+
+
+def allowed(
+    how: Planning, instances: Instances, batch_rows: int, until: Rule | None
+) -> tuple[Planning, int]:
+    """The planning within what a rule allows, and the most rows of one call."""
+    most = min(batch_rows, max(1, CALL_BYTES // max(1, instances.row_bytes)))
+    if until is not None:
+        how = replace(how, budget=int(min(how.budget, until.most)))
+    return how, most
+
+
+def together(how: Planning, instances: Instances, most: int) -> Iterator[range]:
+    """The instances that are asked together: as many as fit into a call."""
+    size = max(1, most // how.budget)
+    for start in range(0, len(instances), size):
+        yield range(start, min(start + size, len(instances)))
+
+
+# -- plan ---------------------------------------------------------------------------------------
+
+
+class Walk(Protocol):
+    """What to ask about one instance: `next` gives points until there are none."""
+
+    def next(self) -> Points:
+        """The points to ask now; none when it is done."""
+
+    def answered(self, reply: Array, calls: int) -> None:
+        """The answers to these points, shape (n, outputs), and the calls that it took."""
+
+    def halted(self, why: str) -> None:
+        """These points may not be asked, nor any more: keep to what was answered."""
+
+    @property
+    def prepared(self) -> Prepared:
+        """What was planned in the end."""
+
+    @property
+    def answers(self) -> Array:
+        """All answers, shape (n, outputs)."""
+
+    @property
+    def calls(self) -> int:
+        """How many calls it took part in."""
+
+    @property
+    def stopped(self) -> str:
+        """Why no more was asked, if a rule decided that."""
+
+
+@final
+@dataclass(eq=False)
+class Whole:
+    """A plan, asked at once."""
+
     prepared: Prepared
-    answers: Array
-    calls: int
-    model_seconds: float
-    own_seconds: float
+    answers: Array = field(default_factory=lambda: np.empty((0, 1)))
+    calls: int = 0
     stopped: str = ""
 
+    def next(self) -> Points:
+        return self.prepared.points[len(self.answers) :]
 
-def ask(
-    planner: Planner,
-    instances: Instances,
-    query: Query,
-    batch_rows: int,
-    aim: Aim,
-    until: Rule | None = None,
-    watch: Watch | None = None,
-) -> Iterator[Asked]:
-    """Explain instances together: what they ask is stacked, so the model sees full batches.
+    def answered(self, reply: Array, calls: int) -> None:
+        self.answers, self.calls = reply, calls
 
-    No call has more rows than `batch_rows`: a plan that is longer is asked in parts. `aim` tells
-    an adaptive design which number of each answer is to be explained. With `until`, a plan is
-    asked in growing parts until the rule is met; `watch` is told of every look.
-    """
-    size = max(1, batch_rows // max(planner.budget, 1))
-    _refuse_large(planner, instances, batch_rows, until)
-    for start in range(0, len(instances), size):
-        rows = range(start, min(start + size, len(instances)))
-        began = time.perf_counter()
-        model = _Model(instances, query, batch_rows, len(rows))
-        walks = _walks(planner, model, rows, aim, until, watch)
-        _follow(walks, model)
-        prepared = {i: walk.prepared for i, walk in walks.items()}
-        own = (time.perf_counter() - began) / len(rows) - model.share()
-        for i, walk in walks.items():
-            yield Asked(i, prepared[i], walk.answers, walk.calls, model.share(), own, walk.stopped)
+    def halted(self, why: str) -> None:
+        self.stopped = why
 
 
-def _walks(
-    planner: Planner,
-    model: _Model,
-    rows: Sequence[int],
-    aim: Aim,
-    until: Rule | None,
-    watch: Watch | None,
+def plan(
+    planners: Sequence[Planner], model: _Model, rows: Sequence[int], request: Request
 ) -> dict[int, Walk]:
-    """How each instance is asked: by its plan, by parts of it, or by the answers."""
-    spaces = [model.instances.space(i) for i in rows]
-    design = planner.method.design
-    walks: Sequence[Walk]
-    if isinstance(design, Adaptive):
-        walks = [Choosing(planner, design, space, aim) for space in spaces]
-    elif until is not None:
-        walks = [Growing(planner, space, aim, until, watch, model.share) for space in spaces]
-    else:
-        walks = [Whole(prepared) for prepared in planner.prepare(spaces)]
-    return dict(zip(rows, walks, strict=True))
+    """The walk of each instance: its whole plan, growing parts of it, or by the answers."""
+    spaces, until = [model.instances.space(i) for i in rows], request.until
+    if until is None and planners[0].method.planned:
+        return dict(zip(rows, map(Whole, prepare(planners, spaces)), strict=True))
+    walks: dict[int, Walk] = {}
+    for i, planner, space in zip(rows, planners, spaces, strict=True):
+        design = planner.method.design
+        if isinstance(design, Adaptive):
+            walks[i] = Choosing(planner, design, space, request.aim)
+        elif until is not None:
+            walks[i] = Growing(planner, space, request.aim, until, request.watch, model.share)
+    return walks
 
 
-def _follow(walks: Mapping[int, Walk], model: _Model) -> None:
-    """In rounds: what all want next is one call."""
+def prepare(planners: Sequence[Planner], spaces: Sequence[Space]) -> list[Prepared]:
+    """What each planner prepares for its space. Spaces of one method are planned together."""
+    together: dict[int, list[int]] = {}
+    for k, planner in enumerate(planners):
+        together.setdefault(id(planner.method), []).append(k)
+    out: dict[int, Prepared] = {}
+    for places in together.values():
+        prepared = planners[places[0]].prepare([spaces[k] for k in places])
+        out.update(zip(places, prepared, strict=True))
+    return [out[k] for k in range(len(spaces))]
+
+
+def refuse_large(how: Planning, instances: Instances, most: int, until: Rule | None) -> None:
+    """Refuse what does not fit into memory, before anything is planned or asked."""
+    first = instances.space(0)
+    rows, d = how.planner(first, until is not None).refuse_large(first)
+    if not first.masks:
+        room.refuse_call(min(most, rows * len(instances)), d)
+        return
+    for space, *_ in by_size(instances.space(i) for i in range(len(instances))):
+        how.planner(space, until is not None).refuse_large(space)  # texts differ in size
+
+
+# -- query --------------------------------------------------------------------------------------
+
+
+def query(walks: Mapping[int, Walk], model: _Model) -> None:
+    """Ask in rounds: one call has the next points of all walks, until there are none.
+
+    At a limit, walks that have answers end with these. One without answers cannot be explained.
+    """
     active = dict(walks)
     while active:
         wanted = {i: walk.next() for i, walk in active.items()}
@@ -92,39 +243,37 @@ def _follow(walks: Mapping[int, Walk], model: _Model) -> None:
         active = {i: active[i] for i in wanted}
         if not active:
             return
+        error = model.crossed(list(wanted.values()))
+        if error is not None and not all(walk.calls for walk in active.values()):
+            raise error
+        if error is not None:
+            for walk in active.values():
+                walk.halted(message_of(error))
+            return
         before = model.calls
         replies = model.ask(list(wanted), list(wanted.values()))
         for walk, reply in zip(active.values(), replies, strict=True):
             walk.answered(reply, model.calls - before)
 
 
-def _refuse_large(
-    planner: Planner, instances: Instances, batch_rows: int, until: Rule | None
-) -> None:
-    """What this machine has no memory for is refused before anything is planned or asked."""
-    longest = planner.budget if until is None else int(min(planner.budget, until.most))
-    planner, first = replace(planner, budget=longest), instances.space(0)
-    rows, d = planner.refuse_large(first)
-    if not first.masks:
-        room.refuse_call(min(batch_rows, rows * len(instances)), d)
-        return
-    for alike in by_size(instances.space(i) for i in range(len(instances))):
-        planner.refuse_large(alike[0])  # texts differ in how many parts they have
-
-
 @final
 class _Model:
-    """Asks points around instances, in as few calls as may be, and keeps the time."""
+    """Asks points around instances, in as few calls as possible, and measures the time."""
 
-    def __init__(self, instances: Instances, query: Query, most: int, together: int) -> None:
-        self.instances, self._query, self._most = instances, query, most
+    def __init__(self, instances: Instances, meter: Meter, most: int, together: int) -> None:
+        self.instances, self._meter, self._most = instances, meter, most
         self._together, self._seconds = together, 0.0
         self.calls = 0
         self._paid: list[Array] = []
 
     def share(self) -> float:
-        """The model's seconds so far, a share of each instance that is asked together."""
+        """The model's seconds so far, divided by the instances that share its calls."""
         return self._seconds / self._together
+
+    def crossed(self, points: Sequence[Points]) -> LimitError | None:
+        """The error that asking these points would be, if they would cross the limit."""
+        rows = sum(map(len, points))
+        return self._meter.crossed(rows, 1 if len(points) > 1 else -(-rows // self._most))
 
     def ask(self, rows: Sequence[int], points: Sequence[Points]) -> list[Array]:
         """The answers to the points around each row."""
@@ -133,14 +282,14 @@ class _Model:
             inputs = self.instances.inputs(part, parts)
             asked = time.perf_counter()
             try:
-                answers.append(self._query(inputs, sum(map(len, parts))))
+                answers.append(self._meter.ask(inputs, sum(map(len, parts))))
             except AnswerError as error:
                 paid = self._paid + answers
                 error.answers = np.concatenate(paid) if paid else None
                 raise
             self._seconds += time.perf_counter() - asked
             self.calls += 1
-            del inputs  # or the next part would be made beside this one
+            del inputs  # free this part before the next one is made
         self._paid += answers
         return np.split(np.concatenate(answers), np.cumsum([len(p) for p in points])[:-1])
 
@@ -148,9 +297,54 @@ class _Model:
 def _parts(
     rows: Sequence[int], points: Sequence[Points], most: int
 ) -> Iterator[tuple[Sequence[int], Sequence[Points]]]:
-    """What goes into one call each: all together, or a single long plan in parts."""
+    """The content of each call: all points together, or a part of one long plan."""
     if len(rows) > 1 or len(points[0]) <= most:
         yield rows, points
         return
     for start in range(0, len(points[0]), most):
         yield rows, [points[0][start : start + most]]
+
+
+# -- fit ----------------------------------------------------------------------------------------
+
+
+def fit(known: Plan, walk: Walk, target: Target, seconds: float, own: float) -> Explanation:
+    """The explanation from all answers, and its cost: the model's seconds and our own."""
+    began = time.perf_counter()
+    bill = Bill(len(walk.answers), walk.calls, seconds, own, walk.stopped)
+    explanation = known.explain(walk.answers, target, bill)
+    own += time.perf_counter() - began
+    return replace(explanation, bill=replace(bill, own_seconds=own))
+
+
+# -- many ---------------------------------------------------------------------------------------
+
+
+def in_order(made: Iterator[tuple[int, Explanation]]) -> Iterator[Explanation]:
+    """Explanations in the order of their places, each as soon as all before it are done."""
+    ready: dict[int, Explanation] = {}
+    following = 0
+    try:
+        for i, explanation in made:
+            ready[i] = explanation
+            while following in ready:
+                yield ready.pop(following)
+                following += 1
+    except GeneratorExit:
+        raise
+    except BaseException as error:
+        keep(error, ready)
+        raise
+
+
+def keep(error: BaseException, made: Mapping[int, Explanation]) -> None:
+    """Attach finished explanations, by their places, to an exception."""
+    places = sorted(made)
+    with suppress(Exception):  # some exceptions take no attributes
+        vars(error).update(finished=[made[i] for i in places], places=places)
+
+
+def kept(error: BaseException) -> dict[int, Explanation]:
+    """The explanations that `keep` attached to an exception, by their places."""
+    on = vars(error)
+    return dict(zip(on.get("places", ()), on.get("finished", ()), strict=True))

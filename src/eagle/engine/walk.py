@@ -1,69 +1,29 @@
-"""Walks: how one instance is asked. All at once, in growing parts until sure, or by the answers."""
+"""Two walks: growing parts of a plan until a rule is met, and points chosen by the answers.
+
+The third, a whole plan at once, is in `run`, with their contract `Walk`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Final, Protocol, TypeAlias, final
+from typing import Final, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eagle.engine.plan import Planner, Prepared
-from eagle.types import Adaptive, Array, InputError, Points, Rows, Seen, Space
+from eagle.types import Adaptive, Array, InputError, Need, Points, Range, Rows, Seen, Space
 from eagle.until import Look, Rule, looks
 
-Aim: TypeAlias = Callable[[Array], Array]
-"""Answers, shape (n, outputs), to the numbers to be explained, shape (n,)."""
+Aim: TypeAlias = Callable[[Array], tuple[Array, Range]]
+"""A function from answers, shape (n, outputs), to the numbers to explain and their bounds."""
 
 Watch: TypeAlias = Callable[[Look, float], None]
-"""Told at every look what is known, and about how many rows it will take in all."""
+"""A function that is called at every look, with a forecast of the total number of rows."""
 
 PATIENCE: Final = 3
-"""So many rounds in a row may bring nothing new: a small space may have no more to ask."""
-
-
-class Walk(Protocol):
-    """How far one instance has come. It is asked what it wants next until it wants no more."""
-
-    def next(self) -> Points:
-        """The points to ask now; none when it is done."""
-
-    def answered(self, reply: Array, calls: int) -> None:
-        """The answers to these points, shape (n, outputs), and the calls that it took."""
-
-    @property
-    def prepared(self) -> Prepared:
-        """What was planned in the end."""
-
-    @property
-    def answers(self) -> Array:
-        """All answers, shape (n, outputs)."""
-
-    @property
-    def calls(self) -> int:
-        """How many calls it took part in."""
-
-    @property
-    def stopped(self) -> str:
-        """Why no more was asked, if a rule decided that."""
-
-
-@final
-@dataclass(eq=False)
-class Whole:
-    """A plan, asked at once."""
-
-    prepared: Prepared
-    answers: Array = field(default_factory=lambda: np.empty((0, 1)))
-    calls: int = 0
-    stopped: str = ""
-
-    def next(self) -> Points:
-        return self.prepared.points[len(self.answers) :]
-
-    def answered(self, reply: Array, calls: int) -> None:
-        self.answers, self.calls = reply, calls
+"""The walk ends after so many rounds without a new point: a small space may have no more."""
 
 
 @final
@@ -71,8 +31,8 @@ class Whole:
 class Growing:
     """Longer and longer parts of one plan, until a rule is met.
 
-    Plans are nested, so each look has the rows of a longer one, and asks what is new in it.
-    `seconds` tells how long the model has taken for this instance.
+    Plans are nested, so each part begins with the part before, and only its new rows are asked.
+    `seconds` gives the time that the model has taken for this instance.
     """
 
     planner: Planner
@@ -89,6 +49,9 @@ class Growing:
     _lengths: list[int] = field(init=False)
 
     def __post_init__(self) -> None:
+        method = self.planner.method
+        if not method.nested:
+            raise InputError(f"{method.name} needs {Need.WHOLE.value}: leave out until")
         most = int(min(self.planner.budget, self.rule.most))
         self._lengths = looks(len(self.space.origin), most)
         self._lengthen()
@@ -103,7 +66,7 @@ class Growing:
             fresh = self.prepared.points[len(self.answers) :]
             if len(fresh):
                 return fresh
-            self._look()  # the space has an end: nothing new is to be asked
+            self._look()  # a small space: the longer plan has no new rows
         return self.prepared.points[:0]
 
     def answered(self, reply: Array, calls: int) -> None:
@@ -111,10 +74,15 @@ class Growing:
         self.calls += calls
         self._look()
 
+    def halted(self, why: str) -> None:
+        self._turn -= 1
+        self._lengthen()  # back to the plan whose rows were all asked
+        self.stopped = why
+
     def _look(self) -> None:
         """Stop here, or go on with a longer plan."""
-        fitted = self.prepared.fitter.fit(self.aim(self.answers))
-        assert fitted.posterior is not None  # as was seen at the start
+        fitted = self.prepared.fitter.fit(*self.aim(self.answers))
+        assert fitted.posterior is not None  # checked by `_refuse_unsure`
         rows = len(self.answers)
         look = Look(fitted.posterior, rows, self.calls, self.seconds(), len(self._lengths))
         why = self.rule.met(look)
@@ -122,7 +90,7 @@ class Growing:
             self.watch(look, self.rule.rows(look))
         self._turn += 1
         if why is None and self._turn == len(self._lengths):
-            why = f"all {rows} rows were asked, and still it was not sure enough"
+            why = f"all {rows} rows were asked before the rule was met"
         if why is not None:
             self.stopped = why
         else:
@@ -134,8 +102,8 @@ class Growing:
 class Choosing:
     """An adaptive design: what is asked next depends on the answers so far.
 
-    `_chosen` are all points chosen, `_first` those of them that were asked: a row that is chosen
-    again is not asked again, but counts again.
+    `_chosen` are all points chosen, and `_first` the places of those that were asked: a point that
+    is chosen again is not asked again, but its weight grows.
     """
 
     planner: Planner
@@ -151,6 +119,7 @@ class Choosing:
     _often: NDArray[np.intp] = field(init=False)
     _features: Array = field(init=False)
     _weight: Array = field(init=False)
+    _before: tuple[Points, NDArray[np.intp], NDArray[np.intp], Array, Array] = field(init=False)
 
     def __post_init__(self) -> None:
         self._rng = self.planner.generator()
@@ -167,12 +136,13 @@ class Choosing:
         return Rows(features, self._weight * often, often, self.design.balanced)
 
     def next(self) -> Points:
+        self._before = (self._chosen, self._first, self._often, self._features, self._weight)
         kernel = self.planner.method.kernel_in(self.space)
         for _ in range(PATIENCE):
             left = self.planner.budget - len(self._first)
             if left <= 0:
                 break
-            y = self.aim(self.answers) if self.calls else np.empty(0)
+            y = self.aim(self.answers)[0] if self.calls else np.empty(0)
             seen = Seen(self._points, self._rows(self._features), y)
             points = self.design.ask(seen, self.space, kernel, left, self._rng)[:left]
             if not len(points):
@@ -183,7 +153,7 @@ class Choosing:
         return self._chosen[:0]
 
     def _choose(self, points: Points) -> Points:
-        """Those of the points that ask what was not asked before."""
+        """Those of the points that were not asked before."""
         known = len(self._first)
         self._chosen = np.concatenate([self._chosen, points])
         self._first, self._often = self.space.distinct(self._chosen)
@@ -199,6 +169,10 @@ class Choosing:
         self.answers = np.concatenate([self.answers, reply]) if self.calls else reply
         self.calls += calls
 
+    def halted(self, why: str) -> None:
+        self._chosen, self._first, self._often, self._features, self._weight = self._before
+        self.stopped = why
+
     @property
     def prepared(self) -> Prepared:
         seen = self.planner.method.fitted_on(self.space, self._points, self._features)
@@ -206,7 +180,7 @@ class Choosing:
 
 
 def _refuse_unsure(name: str, prepared: Prepared) -> None:
-    """Before anything is asked: who never knows how sure it is cannot stop when sure."""
+    """Refuse a method without intervals before anything is asked: it cannot stop when sure."""
     silent = prepared.fitter.fit(np.zeros(len(prepared.points)))
     if silent.posterior is None:
         raise InputError(

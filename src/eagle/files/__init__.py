@@ -10,12 +10,16 @@ and read wherever the module that registers it was imported:
     class Median:
         share: float = 0.5
 
-        def on(self, features, weight): ...
+        def on(self, rows): ...
 
-The same goes for a posterior of your own, and for the parts of either. Its fields are what is
-written: numbers, texts, true and false, None, arrays, tuples, and registered dataclasses. Only
-registered classes are built from a file, and their own `__post_init__` may refuse what does not
-fit. `registered` registers for a while, as tests need it.
+The same holds for your own posterior, your own subject of explanations, and parts of these. Their
+fields are written: numbers, texts, true and false, None, arrays, tuples, and registered
+dataclasses. Only registered classes are built from a file, and their own `__post_init__` may
+refuse what does not fit. `registered` registers classes within a `with` block, for tests.
+
+A file is refused if its scores are not those that its surrogate gives again. They may differ by
+1e-6 of the largest score. A surrogate that is tuned step by step may need more:
+`@eagle.files.register(tolerance=1e-3)`.
 """
 
 from eagle.files.registry import register, registered

@@ -1,4 +1,4 @@
-"""Backgrounds in files: what was written is read, and what no background can be is refused."""
+"""Backgrounds in files. Content that no background can have is refused."""
 
 from __future__ import annotations
 
@@ -14,42 +14,54 @@ from eagle.files.sealed import (
     FAULTS,
     Format,
     flag,
+    integer,
     listed,
     mapping,
     null,
     number,
     number_or,
     text,
-    whole,
     why,
 )
-from eagle.table.background import KEPT, STEPS, Background, Column
-from eagle.table.column import LARGEST_WHOLE, Codes, key
+from eagle.table.background import KEPT, STEPS, Background, Column, Member, members
+from eagle.table.column import LARGEST_INTEGER, Codes, key
 from eagle.table.frame import Frame
+from eagle.table.groups import GroupedFrame, checked
+from eagle.table.units import CALENDARS, Calendar
 from eagle.types import Array, InputError, MissingExtraError
 
 FORMAT: Final = Format("eagle background", oldest=1, schema=2, sealed_since=2)
 
 WIDEST: Final = 1 << 20
-"""A table has at most so many columns."""
+"""The largest number of columns of a table."""
 
 ROUNDING: Final = 1e-9
-"""Shares sum to 1 but for so much."""
+"""How much the sum of shares may differ from 1."""
 
 
 def to_dict(background: Background) -> dict[str, Any]:
-    """Plain data, and their checksum."""
+    """A background as plain data, with their checksum."""
     return FORMAT.seal(
         {
             "rows": background.rows,
-            "template": templates.to_dict(background.template),
+            "template": templates.to_dict(background.template.raw),
             "columns": [_column_to_dict(c) for c in background.columns],
+            **_groups_to_dict(background.template),
         }
     )
 
 
+def _groups_to_dict(template: Frame) -> dict[str, Any]:
+    """The groups of columns by their places; nothing where there are none."""
+    if not isinstance(template, GroupedFrame):
+        return {}
+    names, raw = templates.plain_names(list(template.groups)), template.raw.names
+    parts = zip(names, template.groups.values(), strict=True)
+    return {"groups": [[name, [raw.index(m) for m in some]] for name, some in parts]}
+
+
 def from_dict(data: Any, name: str = "this") -> Background:
-    """The background that `to_dict` wrote; `name` is what a sentence calls it."""
+    """The background that `to_dict` wrote; `name` stands for it in error sentences."""
     try:
         return _read(data)
     except MissingExtraError:
@@ -59,12 +71,12 @@ def from_dict(data: Any, name: str = "this") -> Background:
 
 
 def save(background: Background, path: str | PathLike[str]) -> None:
-    """Write a background as JSON, if it can be read back alike."""
+    """Write a background as JSON; one that would be read back differently is refused."""
     data = to_dict(background)
     try:
-        width = len(background.template.names)
-        same = templates.from_dict(data["template"], width).conforms(background.template)
-    except Exception:  # pandas raises whatever it likes of dtypes it cannot name
+        raw = background.template.raw
+        same = templates.from_dict(data["template"], len(raw.names)).conforms(raw)
+    except Exception:  # pandas may raise anything for dtypes without a name
         same = False
     if not same:
         raise InputError(
@@ -91,17 +103,34 @@ def _read(data: Any) -> Background:
     columns = listed(FORMAT.opened(data)["columns"])
     if not 0 < len(columns) <= WIDEST:
         raise ValueError(f"it has {len(columns)} columns")
-    template = templates.from_dict(data["template"], len(columns))
-    found = []
+    template = _template(data, len(columns))
+    read = []
     for j, (name, column) in enumerate(zip(template.names, columns, strict=True)):
         try:
-            found.append(_column_from_dict(name, mapping(column)))
-            _check_fit(found[-1], template, j)
+            read.append(_column_from_dict(name, mapping(column), members(template, j)))
+            _check_fit(read[-1], template, j)
         except FAULTS as error:
             raise ValueError(f"of column {name!r}, {why(error)}") from None
-    if all(column.frozen for column in found):
+    if all(column.frozen for column in read):
         raise ValueError("every column is frozen")
-    return Background(tuple(found), template, whole(data["rows"]))
+    return Background(tuple(read), template, integer(data["rows"]))
+
+
+def _template(data: Mapping[str, Any], width: int) -> Frame:
+    """The empty table of `width` features, with its groups of columns if it has any."""
+    groups = [listed(pair, 2) for pair in listed(data.get("groups", []))]
+    places = [[integer(p) for p in listed(some)] for _, some in groups]
+    every = width + sum(len(some) - 1 for some in places)
+    if not 0 < every <= WIDEST:
+        raise ValueError(f"it has {every} columns")
+    raw = templates.from_dict(data["template"], every)
+    if not groups:
+        return raw
+    names = templates.read_names([name for name, _ in groups], len(groups))
+    if any(p >= every for some in places for p in some):
+        raise ValueError("a group has a column that is not there")
+    named = {n: [raw.names[p] for p in some] for n, some in zip(names, places, strict=True)}
+    return GroupedFrame(raw, checked(named, raw))
 
 
 # -- one column ---------------------------------------------------------------------------------
@@ -111,6 +140,8 @@ def _column_to_dict(column: Column) -> dict[str, Any]:
     return {
         "levels": None
         if column.levels is None
+        else _combinations(column)
+        if column.members
         else templates.plain_levels(column.levels, column.name),
         "integer": column.integer,
         "edges": column.edges.tolist(),
@@ -123,14 +154,32 @@ def _column_to_dict(column: Column) -> dict[str, Any]:
         "high": null(column.high),
         "dtype": column.dtype,
         "frozen": column.frozen,
+        **({} if column.calendar is None else {"calendar": column.calendar}),
     }
 
 
-def _column_from_dict(name: Hashable, data: Mapping[str, Any]) -> Column:
-    levels = data["levels"]
+def _combinations(column: Column) -> list[list[Any]]:
+    """The combinations of a group as JSON can hold them."""
+    levels = column.levels or ()
+    for level in levels:
+        templates.plain_levels([v for v in level if v is not None], column.name)
+    return [list(level) for level in levels]
+
+
+def _read_levels(data: Any, group: tuple[Member, ...]) -> tuple[Any, ...]:
+    """Levels as they were written; those of a group are tuples of its columns' values."""
+    if not group:
+        return tuple(templates.levels(data))
+    combinations = [listed(level, len(group)) for level in listed(data)]
+    templates.levels([v for level in combinations for v in level if v is not None])
+    return tuple(map(tuple, combinations))
+
+
+def _column_from_dict(name: Hashable, data: Mapping[str, Any], group: tuple[Member, ...]) -> Column:
+    levels, calendar = data["levels"], data.get("calendar")
     column = Column(
         name,
-        levels=None if levels is None else tuple(templates.levels(levels)),
+        levels=None if levels is None else _read_levels(levels, group),
         integer=flag(data["integer"]),
         edges=_numbers(data["edges"]),
         shares=_numbers(data["shares"]),
@@ -142,6 +191,8 @@ def _column_from_dict(name: Hashable, data: Mapping[str, Any]) -> Column:
         high=number_or(data["high"], np.inf),
         dtype=None if data["dtype"] is None else _narrow(data["dtype"]),
         frozen=flag(data["frozen"]),
+        calendar=None if calendar is None else _calendar(calendar),
+        members=() if flag(data["frozen"]) else group,
     )
     if column.frozen:
         _check_bare(column)
@@ -151,12 +202,19 @@ def _column_from_dict(name: Hashable, data: Mapping[str, Any]) -> Column:
     return column
 
 
+def _calendar(value: Any) -> Calendar:
+    for known in CALENDARS:
+        if value == known:
+            return known
+    raise ValueError("its calendar is not known")
+
+
 def _numbers(data: Any) -> Array:
     return np.array([number(x) for x in listed(data)], dtype=np.float64)
 
 
 def _values(data: Any) -> tuple[Array, ...]:
-    """The values of each state; of the last, "missing", it is the one that is no number."""
+    """The values of each state. The last state is "missing" and has only NaN."""
     states = listed(data)
     if not states:
         return ()
@@ -166,24 +224,24 @@ def _values(data: Any) -> tuple[Array, ...]:
 
 
 def _narrow(value: Any) -> str:
-    """A dtype of numbers that are held with fewer digits than a float has."""
+    """A float dtype narrower than float64."""
     dtype = templates.numpy_dtype(value)
     if dtype.kind != "f" or dtype.itemsize >= 8:
-        raise ValueError(f"{text(value)!r} is no dtype of numbers with few digits")
+        raise ValueError(f"{text(value)!r} is no float dtype narrower than float64")
     return dtype.str
 
 
 def _check_bare(column: Column) -> None:
-    """A column that never moves has nothing to move by."""
+    """Refuse a frozen column that has states, since it never moves."""
     nothing = (column.levels, column.integer, column.dtype) == (None, False, None)
     empty = not (len(column.edges) or len(column.shares) or column.values or len(column.single))
     numbers = np.isnan([column.mean, column.scale]).all() and np.isinf([column.low, column.high])
-    if not (nothing and empty and np.all(numbers)):
+    if not (nothing and empty and np.all(numbers)) or column.calendar is not None:
         raise ValueError("it is frozen, and yet has states")
 
 
 def _check_states(column: Column) -> None:
-    """As many shares as states; they are not negative, sum to 1, and stand for values."""
+    """Refuse shares that do not fit the states, are negative, or do not sum to 1."""
     shares, sizes = column.shares, [len(v) for v in column.values]
     if not sizes or len(shares) != len(sizes):
         raise ValueError("the shares do not fit the values")
@@ -194,7 +252,7 @@ def _check_states(column: Column) -> None:
 
 
 def _check_number(column: Column) -> None:
-    """Bins part the values in order, and the values are such as the column can hold."""
+    """Refuse bins that are not in order, and values that the column cannot hold."""
     edges, bins = column.edges, column.values[:-1]
     if len(bins) != len(edges) + 1 or len(bins) > STEPS:
         raise ValueError("the edges do not fit the bins")
@@ -216,8 +274,8 @@ def _check_number(column: Column) -> None:
     every = np.concatenate(bins)
     if (every < column.low).any() or (every > column.high).any():
         raise ValueError("a value lies outside the bounds")
-    if column.integer and ((every != np.rint(every)) | (np.abs(every) > LARGEST_WHOLE)).any():
-        raise ValueError("its numbers are not whole")
+    if column.integer and ((every != np.rint(every)) | (np.abs(every) > LARGEST_INTEGER)).any():
+        raise ValueError("its numbers are not integers")
     if column.dtype is not None:
         with np.errstate(over="ignore"):
             held = every.astype(column.dtype).astype(np.float64)
@@ -226,13 +284,15 @@ def _check_number(column: Column) -> None:
 
 
 def _check_category(column: Column) -> None:
-    """A level is a state, its place its value; and a category has no numbers."""
+    """Refuse levels that do not fit the states, and settings that only numbers have."""
     levels = column.levels or ()
     if len({key(level) for level in levels}) < len(levels):
         raise ValueError("two levels are the same")
     if [v.tolist() for v in column.values[:-1]] != [[float(i)] for i in range(len(levels))]:
         raise ValueError("the values do not fit the levels")
     numbers = len(column.edges), len(column.single), column.integer, column.dtype
+    if column.calendar is not None:
+        raise ValueError("it is a category, and yet its numbers are days")
     open_ended = (column.low, column.high) == (-np.inf, np.inf)
     if not (
         numbers == (0, 0, False, None)
@@ -244,10 +304,15 @@ def _check_category(column: Column) -> None:
 
 
 def _check_fit(column: Column, template: Frame, j: int) -> None:
-    """The table can hold what the column moves to."""
+    """Refuse a column with values that the table's dtype cannot hold."""
     if column.frozen:
         return
-    held = template.read(j)
+    if column.members:
+        _check_group(column, template, j)
+        return
+    held, unit = template.read(j), template.unit(j)
+    if column.levels is None and column.calendar != (None if unit is None else unit.calendar):
+        raise ValueError("its numbers are not those of its dtype")
     if held is None:
         raise ValueError("its dtype holds neither numbers nor levels")
     if column.shares[-1] > 0 and template.misfit(j, None) is not None:
@@ -256,7 +321,7 @@ def _check_fit(column: Column, template: Frame, j: int) -> None:
         _check_levels(column.levels, held, template, j)
         return
     stored = template.stored(j)
-    numeric = stored is not None and stored.kind in "fiuO"
+    numeric = unit is not None or (stored is not None and stored.kind in "fiuO")
     if isinstance(held, Codes) and not numeric:
         raise ValueError("its dtype holds levels, not numbers")
     least, most = template.limits(j)
@@ -264,12 +329,45 @@ def _check_fit(column: Column, template: Frame, j: int) -> None:
         raise ValueError("its dtype does not hold its numbers")
 
 
+def _check_group(column: Column, template: Frame, j: int) -> None:
+    """Refuse combinations that the dtypes of the group's columns cannot hold."""
+    assert isinstance(template, GroupedFrame)
+    if column.levels is None or column.shares[-1] > 0:
+        raise ValueError("it is a group, and yet no category, or is missing")
+    raw = template.raw
+    for k, p in enumerate(template.places(j)):
+        held, values = raw.read(p), [level[k] for level in column.levels]
+        if held is None:
+            raise ValueError("a dtype of its group holds neither numbers nor levels")
+        present = [v for v in values if v is not None]
+        if len(present) < len(values) and raw.misfit(p, None) is not None:
+            raise ValueError("values are missing where a dtype cannot say so")
+        if raw.unit(p) is not None or not isinstance(held, Codes):
+            _check_members(present, raw, p)
+        elif held.levels:
+            known = {key(level) for level in held.levels}
+            if any(key(v) not in known for v in present):
+                raise ValueError("a combination has a level that is not of its dtype")
+        elif present and raw.stored(p) != np.dtype(object):
+            _check_levels(tuple(present), held, raw, p)
+
+
+def _check_members(present: list[Any], raw: Frame, p: int) -> None:
+    """Refuse what are no numbers, or none that column p can hold."""
+    low, high = raw.limits(p)
+    for value in present:
+        if isinstance(value, bool) or not low <= number(value) <= high:
+            raise ValueError("a combination has a number that its dtype does not hold")
+        if raw.unit(p) is None and raw.misfit(p, value) is not None:
+            raise ValueError("a combination has a number that its dtype does not hold")
+
+
 def _check_levels(levels: tuple[Any, ...], held: Any, template: Frame, j: int) -> None:
-    if isinstance(held, Codes) and held.levels:  # a dtype that knows its levels
+    if isinstance(held, Codes) and held.levels:  # the dtype has levels of its own
         if [key(level) for level in levels] != [key(level) for level in held.levels]:
             raise ValueError("its levels are not those of its dtype")
         return
-    if template.stored(j) == np.dtype(object):  # which holds anything
+    if template.stored(j) == np.dtype(object):  # it holds anything
         return
     wanted = str if isinstance(held, Codes) else int | float
     for level in levels:

@@ -1,4 +1,4 @@
-"""Explanations in files: everything is written, and what is read must follow from its evidence."""
+"""Explanations in files. Scores that do not follow from the evidence in a file are refused."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ from typing import Any, Final, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle.explanation import LEVEL, Bill, Evidence, Explanation, columns
-from eagle.files import sealed, subjects, surrogates
-from eagle.files.agree import ROUNDING, TIGHT, agree
-from eagle.files.registry import UnknownKindError
+from eagle.explanation import LEVEL, Asked, Bill, Explanation, columns
+from eagle.files import links, moves, sealed, subjects, surrogates
+from eagle.files.agree import ROUNDING, agree
+from eagle.files.registry import TIGHT, UnknownKindError
 from eagle.files.sealed import (
     FAULTS,
     WIDEST,
     Format,
     flag,
     floats,
+    integer,
     listed,
     mapping,
     null,
@@ -33,22 +34,22 @@ from eagle.files.sealed import (
     short,
     text,
     unpack,
-    whole,
     why,
 )
-from eagle.models.box import Task
-from eagle.surrogate.fit import Fit
-from eagle.targets import answers_of
+from eagle.models.native import Task
+from eagle.surrogate.fit import Fit, Surrogate
+from eagle.surrogate.reweighted import Reweighted
+from eagle.targets import answers_of, bounds_of
 from eagle.types import Array, InputError, MissingExtraError
 
 FORMAT: Final = Format("eagle explanation", oldest=2, schema=3, sealed_since=3)
-"""Since schema 3 the scores of a file follow from its evidence."""
+"""Since schema 3 scores are checked against the evidence."""
 
 OLD: Final = (
     "this explanation was saved by an older version of eagle: its scores were not checked against "
     "its evidence"
 )
-"""The note of files from before checksums."""
+"""The note of files without a checksum."""
 
 UNCHECKED: Final = (
     "the scores were not checked against the evidence of this file, which needs scikit-learn"
@@ -57,7 +58,7 @@ NOTES: Final = ("", OLD, UNCHECKED)
 
 
 class _ForgedError(ValueError):
-    """A saved explanation is whole, but its numbers are not those of its evidence."""
+    """A file is undamaged, but its numbers do not follow from its evidence."""
 
 
 # -- writing ------------------------------------------------------------------------------------
@@ -75,9 +76,9 @@ def to_json(e: Explanation, indent: int | None = None) -> str:
 
 
 def to_dict(e: Explanation) -> dict[str, Any]:
-    """Everything as plain data, and its checksum.
+    """An explanation as plain data, with its checksum.
 
-    Arrays of evidence are base64, all else is readable.
+    Arrays of evidence are base64; everything else is readable.
     """
     return FORMAT.seal(
         {
@@ -86,7 +87,8 @@ def to_dict(e: Explanation) -> dict[str, Any]:
             "task": e.task,
             "outputs": [plain_json(o) for o in e.outputs],
             "target": plain_json(e.target),
-            "prediction": e.prediction,
+            **links.to_dict(e.link),
+            "prediction": null(e.prediction),
             "local_prediction": e.local_prediction,
             "intercept": null(e.intercept),
             "signed": e.signed,
@@ -103,6 +105,7 @@ def to_dict(e: Explanation) -> dict[str, Any]:
                 "weight": pack(e.evidence.weight),
                 "answers": pack(e.evidence.answers),
                 **surrogates.repeats(e.evidence.often),
+                "moves": moves.to_dict(e.evidence.moves),
             },
             "subject": subjects.to_dict(e.subject),
             "note": e.note,
@@ -127,7 +130,7 @@ def _features(e: Explanation) -> list[dict[str, Any]]:
 
 
 def _compact(features: Array) -> NDArray[Any]:
-    """Indicators as single bytes; what a byte does not hold, such as NaN, as it is."""
+    """Features as single bytes if they are small integers, such as matches; else as they are."""
     if not ((features >= 0) & (features <= 255)).all():
         return features
     small = features.astype(np.uint8)
@@ -165,8 +168,8 @@ def from_dict(data: Mapping[str, Any]) -> Explanation:
             f"{FORMAT.oldest} to {FORMAT.schema}"
         )
     try:
-        found = _read(FORMAT.opened(data))
-        return found if found.note == OLD else _checked(found, data["features"])
+        explanation = _read(FORMAT.opened(data))
+        return explanation if explanation.note == OLD else _checked(explanation, data["features"])
     except _ForgedError as error:
         raise InputError(str(error)) from None
     except UnknownKindError as error:
@@ -183,7 +186,7 @@ def _read(data: Mapping[str, Any]) -> Explanation:
         raise ValueError(f"it has {d} features")
     scores = np.array([number(f["score"]) for f in features])
     surrogate = None if data["surrogate"] is None else surrogates.read(data["surrogate"])
-    found = Explanation(
+    explanation = Explanation(
         names=tuple(text(f["name"]) for f in features),
         conditions=tuple(text(f["condition"]) for f in features),
         values=tuple(f["value"] for f in features),
@@ -191,7 +194,7 @@ def _read(data: Mapping[str, Any]) -> Explanation:
         posterior=surrogates.read_posterior(data["posterior"], scores),
         signed=flag(data["signed"]),
         intercept=number_or(data["intercept"], np.nan),
-        prediction=number(data["prediction"]),
+        prediction=number_or(data["prediction"], np.nan),
         local_prediction=number(data["local_prediction"]),
         target=tuple(map(scalar, target)) if isinstance(target, list) else scalar(target),
         outputs=tuple(map(scalar, listed(data["outputs"]))),
@@ -199,82 +202,104 @@ def _read(data: Mapping[str, Any]) -> Explanation:
         contrast=np.array([number_or(f["contrast"], np.nan) for f in features]),
         r2=number_or(data["r2"], np.nan),
         r2_held_out=number_or(data["r2_held_out"], np.nan),
-        evidence=Evidence(
+        evidence=Asked(
             unpack(evidence["points"], 2),
             surrogates.features(evidence["features"], surrogate),
             floats(evidence["weight"], 1),
-            floats(evidence["answers"], 2),
+            _answers(evidence["answers"]),
             surrogates.often(evidence, surrogate),
+            moves.read(evidence.get("moves"), unpack(evidence["points"], 2), d),
         ),
         bill=Bill(
-            whole(bill["rows"]),
-            whole(bill["calls"]),
+            integer(bill["rows"]),
+            integer(bill["calls"]),
             number(bill["model_seconds"]),
             number(bill["own_seconds"]),
             text(bill.get("stopped", "")),
         ),
         method=text(data["method"]),
         surrogate=surrogate,
-        seed=whole(data["seed"]),
+        seed=integer(data["seed"]),
         subject=subjects.read(data["subject"], d),
-        note=one_of(data["note"], NOTES) if data["schema"] >= FORMAT.sealed_since else OLD,
+        link=links.read(data),
+        note=_note(data, surrogate),
     )
-    _check_arrays(found)
-    return found
+    _check_arrays(explanation)
+    return explanation
 
 
-def _check_arrays(found: Explanation) -> None:
-    """That arrays fit one another and that there is something to explain."""
-    e, d = found.evidence, len(found.names)
+def _note(data: Mapping[str, Any], surrogate: Surrogate | None) -> str:
+    """What a reader should know: one of our own notes, or what a survey says of a row."""
+    if data["schema"] < FORMAT.sealed_since:
+        return OLD
+    free = isinstance(surrogate, Reweighted)
+    return text(data["note"]) if free else one_of(data["note"], NOTES)
+
+
+def _answers(data: Any) -> Array:
+    """Finite numbers; the first row, the instance's, may be unknown."""
+    array = unpack(data, 2).astype(np.float64)
+    unknown = len(array) > 1 and bool(np.isnan(array[0]).all())
+    if not np.isfinite(array[int(unknown) :]).all():
+        raise ValueError("an array has a number that is not finite")
+    return array
+
+
+def _check_arrays(explanation: Explanation) -> None:
+    """Refuse arrays that do not fit one another."""
+    e, d = explanation.evidence, len(explanation.names)
     n = len(e.weight)
-    wide = e.features.shape == (n, d) or found.surrogate is None
-    full = e.answers.shape == (n, len(found.outputs))
+    wide = e.features.shape == (n, d) or explanation.surrogate is None
+    full = e.answers.shape == (n, len(explanation.outputs))
     if not n or not len(e.points) == len(e.often) == n or not wide or not full:
         raise ValueError("the arrays do not fit one another")
     if (e.weight < 0).any():
         raise ValueError("a weight is negative")
-    answers_of(e.answers, found.outputs, found.target)
+    answers_of(e.answers, explanation.outputs, explanation.target)
 
 
-def _checked(found: Explanation, features: list[Mapping[str, Any]]) -> Explanation:
-    """The explanation, if its numbers are those that its evidence gives."""
+def _checked(explanation: Explanation, features: list[Mapping[str, Any]]) -> Explanation:
+    """The explanation, if its numbers follow from its evidence; otherwise a `_ForgedError`."""
     try:
         with np.errstate(all="ignore"):
-            follows = _shows(found, features) and _follows(found)
-    except MissingExtraError:  # it can be looked at all the same
-        return replace(found, note=UNCHECKED)
+            follows = _shows(explanation, features) and _follows(explanation)
+    except MissingExtraError:  # it is read without this check, and its note says so
+        return replace(explanation, note=UNCHECKED)
     if not follows:
         raise _ForgedError(
             "this saved explanation says other scores than its evidence gives: it was changed, "
             "or made by another version of eagle"
         )
-    return replace(found, note="")
+    return replace(explanation, note="" if explanation.note in NOTES else explanation.note)
 
 
-def _shows(found: Explanation, features: list[Mapping[str, Any]]) -> bool:
+def _shows(explanation: Explanation, features: list[Mapping[str, Any]]) -> bool:
     """Whether the intervals beside the scores are the posterior's."""
-    shown = found.shown()
+    shown = explanation.shown()
     there = np.where(np.isfinite(shown), shown, np.nan)
     said = np.array([[number_or(f[name], np.nan) for name in ("low", "high")] for f in features])
     slack = TIGHT * float(np.nanmax(np.abs(there), initial=0.0))
     return np.allclose(said, there, rtol=0.0, atol=slack, equal_nan=True)
 
 
-def _follows(found: Explanation) -> bool:
-    """Whether the prediction is the first answer, and the rest what the surrogate learns."""
-    e = found.evidence
-    y = answers_of(e.answers, found.outputs, found.target)
-    if abs(found.prediction - y[0]) > ROUNDING * np.abs(y).max():
+def _follows(explanation: Explanation) -> bool:
+    """Whether the prediction is the first answer, and all else what the surrogate gives."""
+    e = explanation.evidence
+    y = answers_of(e.answers, explanation.outputs, explanation.target, explanation.link)
+    if np.isnan(y[0]) != np.isnan(explanation.prediction):
         return False
-    if found.surrogate is None:
+    if abs(explanation.prediction - y[0]) > ROUNDING * np.nanmax(np.abs(y)):
+        return False
+    if explanation.surrogate is None:
         return True
     said = Fit(
-        found.scores,
-        found.intercept,
-        found.local_prediction,
-        found.r2,
-        found.r2_held_out,
-        found.posterior,
-        found.signed,
+        explanation.scores,
+        explanation.intercept,
+        explanation.local_prediction,
+        explanation.r2,
+        explanation.r2_held_out,
+        explanation.posterior,
+        explanation.signed,
     )
-    return agree(said, found.surrogate, e.rows(found.surrogate), y)
+    bounds = bounds_of(explanation.target, e.answers, explanation.task, explanation.link)
+    return agree(said, explanation.surrogate, e.rows(explanation.surrogate), y, bounds)

@@ -1,4 +1,4 @@
-"""Plans in files: all but their inputs, which are written beside them."""
+"""Plans in files, without their inputs, which are written to a table of their own."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any, Final, get_args
 
 import numpy as np
 
-from eagle.engine.plan import Prepared
-from eagle.files import sealed, subjects, surrogates
+from eagle.engine.plan import Plan, Prepared
+from eagle.files import links, moves, sealed, subjects, surrogates
 from eagle.files.registry import UnknownKindError
 from eagle.files.sealed import (
     FAULTS,
@@ -19,6 +19,7 @@ from eagle.files.sealed import (
     Format,
     flag,
     floats,
+    integer,
     listed,
     mapping,
     null,
@@ -29,11 +30,10 @@ from eagle.files.sealed import (
     scalar,
     text,
     unpack,
-    whole,
     why,
 )
-from eagle.models.box import Box, Task
-from eagle.plan import Plan
+from eagle.models.box import Box
+from eagle.models.native import Task
 from eagle.types import InputError, Need, Rows
 
 FORMAT: Final = Format("eagle plan", oldest=2, schema=3, sealed_since=3)
@@ -55,6 +55,7 @@ def _to_dict(plan: Plan) -> dict[str, Any]:
             "surrogate": surrogates.to_dict(plan.surrogate),
             "task": plan.box.task,
             "margin": plan.box.margin,
+            **links.to_dict(plan.box.link),
             "outputs": plain_json(plan.box.outputs),
             "features": [
                 {"name": n, "condition": c, "value": plain_json(v), "contrast": null(float(k))}
@@ -65,6 +66,7 @@ def _to_dict(plan: Plan) -> dict[str, Any]:
             "weight": pack(plan.prepared.rows.weight),
             **surrogates.repeats(plan.prepared.rows.often),
             "subject": subjects.to_dict(plan.subject),
+            "moves": moves.to_dict(plan.moves),
         }
     )
 
@@ -95,7 +97,7 @@ def _read(data: Mapping[str, Any]) -> Plan:
     often = surrogates.often(data, surrogate)
     rows = Rows(z, weight, often, Need.BALANCED in surrogate.needs)
     with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")  # of numbers that no plan has
+        warnings.simplefilter("ignore")  # about numbers that no plan has
         fitter = surrogate.on(rows)
     return Plan(
         names=tuple(text(f["name"]) for f in features),
@@ -105,15 +107,17 @@ def _read(data: Mapping[str, Any]) -> Plan:
         prepared=Prepared(points, rows, fitter),
         method=text(data["method"]),
         surrogate=surrogate,
-        seed=whole(data["seed"]),
+        seed=integer(data["seed"]),
         box=Box(
             None,
             "a plan",
             None if data["task"] is None else _task(data["task"]),
             None if outputs is None else _outputs(outputs),
             flag(data["margin"]),
+            link=links.read(data),
         ),
         subject=subjects.read(data["subject"], len(features)),
+        moves=moves.read(data.get("moves"), points, len(features)),
     )
 
 
@@ -123,8 +127,8 @@ def _task(value: Any) -> Task:
 
 
 def _outputs(value: Any) -> tuple[Any, ...]:
-    """Names of outputs: each once."""
-    found = tuple(map(scalar, listed(value)))
-    if not found or len({repr(name) for name in found}) < len(found):
+    """Distinct names of outputs."""
+    names = tuple(map(scalar, listed(value)))
+    if not names or len({repr(name) for name in names}) < len(names):
         raise ValueError("the names of its outputs are none, or not different")
-    return found
+    return names

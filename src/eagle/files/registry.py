@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, cast, overload
 
-from eagle.surrogate.bayes import BayesLinear
+from eagle.surrogate.bayes import BayesLinear, Prior
 from eagle.surrogate.bootstrap import Bootstrap
 from eagle.surrogate.boundary import Boundary
 from eagle.surrogate.evidence import Evidence
-from eagle.surrogate.information import Prior
+from eagle.surrogate.heldout import Cautious, HeldOut
 from eagle.surrogate.logistic import Logistic
+from eagle.surrogate.pairs import Paired
 from eagle.surrogate.process import Process
+from eagle.surrogate.reweighted import Evenness, Reweighted
 from eagle.surrogate.ridge import Ridge
 from eagle.surrogate.robust import Robust
 from eagle.surrogate.select import Auto, Forward, Highest, LassoPath
 from eagle.surrogate.tree import Tree
-from eagle.types import InputError, told
+from eagle.types import InputError, finite, told
 
 T = TypeVar("T", bound=type)
 
@@ -33,14 +35,27 @@ OWN: Final = (
     Bootstrap,
     Boundary,
     Robust,
+    HeldOut,
     Logistic,
+    Paired,
     Tree,
     Process,
+    Reweighted,
+    Evenness,
 )
 """The library's own surrogates and their parts."""
 
-KINDS: Final[dict[str, type]] = {kind.__name__: kind for kind in OWN}
-"""All that a file may name."""
+KINDS: Final[dict[str, type]] = {kind.__name__: kind for kind in (*OWN, Cautious)}
+"""All classes that a file may name."""
+
+TIGHT: Final = 1e-6
+"""Fits on two machines differ by rounding: by less than this share of the largest score."""
+
+LOOSE: Final = 1e-3
+"""Fits that are tuned by small steps, in which rounding grows, differ by less than this share."""
+
+TOLERANCES: Final[dict[type, float]] = {Process: LOOSE, Logistic: LOOSE}
+"""How much a fit made again may differ, for classes that need more than `TIGHT`."""
 
 HOW: Final = "put @eagle.files.register above its @dataclass(frozen=True)"
 
@@ -55,12 +70,37 @@ class UnknownKindError(ValueError):
         )
 
 
-def register(kind: T) -> T:
-    """Let files name a frozen dataclass: a surrogate, a posterior, or a part of them.
+@overload
+def register(kind: T) -> T: ...
 
-    A class that is defined again, as when a cell of a notebook is run twice, takes the place of
-    the one before it.
+
+@overload
+def register(*, tolerance: float) -> Callable[[T], T]: ...
+
+
+def register(kind: T | None = None, *, tolerance: float | None = None) -> T | Callable[[T], T]:
+    """Let files name a frozen dataclass: a surrogate, a posterior, a subject, or a part of them.
+
+    A file is refused if its scores are not those that its surrogate gives again. They may differ
+    by 1e-6 of the largest score. A surrogate that is tuned step by step may need more:
+    `@eagle.files.register(tolerance=1e-3)`.
+
+    A class that is defined again, as when a cell of a notebook is run twice, replaces the one
+    before it.
     """
+    if tolerance is not None and not (finite(tolerance) and 0 < tolerance < 1):
+        raise InputError(f"a tolerance is a number between 0 and 1, not {told(tolerance)}")
+    if kind is None and tolerance is not None:
+        return lambda named: _register(named, tolerance)
+    return _register(cast("T", kind), tolerance)
+
+
+def tolerance_of(part: Any) -> float:
+    """How much a surrogate with this part may differ when it is fitted again."""
+    return max(TIGHT, TOLERANCES.get(type(part), TIGHT))
+
+
+def _register(kind: T, tolerance: float | None) -> T:
     _check_frozen(kind)
     before = KINDS.get(kind.__name__, kind)
     if before in OWN and before is not kind:
@@ -74,24 +114,28 @@ def register(kind: T) -> T:
             "have it, too: give it another name"
         )
     KINDS[kind.__name__] = kind
+    if tolerance is not None:
+        TOLERANCES[kind] = tolerance
     return kind
 
 
 @contextmanager
 def registered(*kinds: type) -> Iterator[None]:
-    """Register classes for a while; afterwards all is as it was before."""
-    before = dict(KINDS)
+    """Register classes within a `with` block; afterwards the registry is as before."""
+    kinds_before, tolerances_before = dict(KINDS), dict(TOLERANCES)
     try:
         for kind in kinds:
             register(kind)
         yield
     finally:
         KINDS.clear()
-        KINDS.update(before)
+        KINDS.update(kinds_before)
+        TOLERANCES.clear()
+        TOLERANCES.update(tolerances_before)
 
 
 def name_of(part: Any) -> str:
-    """What a file calls the class of a part; refused if it could not be read again."""
+    """The name of a part's class in files. A class that could not be read again is refused."""
     kind = type(part)
     if KINDS.get(kind.__name__) is not kind:
         raise InputError(
@@ -102,7 +146,7 @@ def name_of(part: Any) -> str:
 
 
 def kind_of(name: str) -> type:
-    """The class that a file calls so."""
+    """The class with this name in files."""
     if name not in KINDS:
         raise UnknownKindError(name)
     return KINDS[name]

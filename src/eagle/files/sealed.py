@@ -1,7 +1,7 @@
-"""Saved files: plain JSON under a checksum, and read as if a stranger had written it.
+"""Saved files: plain JSON with a checksum. Their content is never trusted.
 
-What does not fit is a ValueError or a KeyError here, and `why` puts it into words: each kind of
-file makes one sentence of it.
+Content that does not fit raises a ValueError or a KeyError here. `why` turns it into text, of
+which each kind of file makes one sentence.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from numpy.typing import NDArray
 from eagle.types import InputError
 
 LARGEST: Final = 512 << 20
-"""A file has at most so many bytes."""
+"""The largest size of a file, in bytes."""
 
 DEEPEST: Final = 100
-"""A file has at most so many parts within parts."""
+"""The largest depth of nested parts in a file."""
 
 WIDEST: Final = 1 << 14
-"""An explanation or a plan has at most so many features: a fit may need their square."""
+"""The largest number of features of an explanation or plan: a fit may need its square."""
 
 SEAL: Final = "sha256"
-"""Where a file keeps the checksum of all the rest."""
+"""The key of the checksum of everything else in a file."""
 
 FAULTS: Final = (
     LookupError,
@@ -44,22 +44,22 @@ FAULTS: Final = (
     RecursionError,
     MemoryError,
 )
-"""All that reading may raise of a file that is not what it says."""
+"""All errors that reading a damaged or forged file may raise."""
 
 DTYPES: Final = {
     np.dtype(name).newbyteorder("<").str: np.dtype(name).newbyteorder("<")
     for name in ("?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8")
 }
-"""What arrays in files are made of."""
+"""The dtypes of arrays in files."""
 
 
-# -- whole files --------------------------------------------------------------------------------
+# -- files --------------------------------------------------------------------------------------
 
 
 @final
 @dataclass(frozen=True)
 class Format:
-    """One kind of file: what it calls itself, the schemas that are read, the one written.
+    """One kind of file: its name, the schemas that are read, and the one that is written.
 
     Files have a checksum since the schema `sealed_since`.
     """
@@ -70,7 +70,7 @@ class Format:
     sealed_since: int
 
     def seal(self, data: Mapping[str, Any]) -> dict[str, Any]:
-        """The data of such a file, under its kind, its schema and its checksum."""
+        """The data of such a file with its kind, schema and checksum."""
         return sealed({"schema": self.schema, "kind": self.kind, **data})
 
     def reads(self, schema: int) -> bool:
@@ -78,10 +78,10 @@ class Format:
         return self.oldest <= schema <= self.schema
 
     def opened(self, data: Any) -> Mapping[str, Any]:
-        """The data, if they are of this kind, plain, and as they were when they were sealed."""
+        """The data, if they are of this kind and plain, and if their checksum fits."""
         if mapping(data)["kind"] != self.kind:
             raise ValueError("it is something else")
-        schema = whole(data["schema"])
+        schema = integer(data["schema"])
         if not self.reads(schema):
             raise ValueError(f"it has schema {schema}, not {self.oldest} to {self.schema}")
         check(dict(data), schema, self.sealed_since)
@@ -89,19 +89,19 @@ class Format:
 
 
 def sealed(data: Mapping[str, Any]) -> dict[str, Any]:
-    """The data, and the checksum of all of it."""
+    """The data and their checksum."""
     return {**data, SEAL: checksum(data)}
 
 
 def checksum(data: Mapping[str, Any]) -> str:
-    """SHA-256 of the data as JSON with sorted keys and no space, but for the checksum itself."""
+    """SHA-256 of the data, without the checksum, as JSON with sorted keys and no spaces."""
     rest = {key: value for key, value in data.items() if key != SEAL}
     text = json.dumps(rest, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(text.encode("ascii")).hexdigest()
 
 
 def check(data: Any, schema: int, sealed_since: int) -> None:
-    """That data of this schema are plain, and as they were when they were sealed."""
+    """Refuse data that are not plain, or whose checksum does not fit."""
     _check_plain(data, 0)
     if schema < sealed_since:
         if SEAL in data:
@@ -111,7 +111,7 @@ def check(data: Any, schema: int, sealed_since: int) -> None:
 
 
 def _check_plain(value: Any, depth: int) -> None:
-    """That a value is what JSON holds, finite, and not too deep."""
+    """Refuse a value that JSON cannot hold, that is not finite, or that is nested too deeply."""
     if depth > DEEPEST:
         raise ValueError("it has too many parts within parts")
     if isinstance(value, dict):
@@ -129,17 +129,17 @@ def _check_plain(value: Any, depth: int) -> None:
 
 
 def parse(content: str) -> Any:
-    """JSON without NaN and infinity, and with each key once."""
+    """Parse JSON. NaN, infinity and duplicate keys are refused."""
     if len(content) > LARGEST:
         raise ValueError(f"it has more than {LARGEST >> 20} MiB")
     return json.loads(content, object_pairs_hook=_once, parse_constant=_no_constant)
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    data = dict(pairs)
+    if len(data) < len(pairs):
         raise ValueError("it has the same key twice")
-    return found
+    return data
 
 
 def _no_constant(name: str) -> Any:
@@ -147,7 +147,7 @@ def _no_constant(name: str) -> Any:
 
 
 def load(path: str | PathLike[str]) -> str:
-    """The text of a file, unless it is too long or no text."""
+    """The text of a file. One that is too large, or no text, is a ValueError."""
     with Path(path).open("rb") as file:
         content = file.read(LARGEST + 1)
     if len(content) > LARGEST:
@@ -156,10 +156,10 @@ def load(path: str | PathLike[str]) -> str:
 
 
 def write(path: str | PathLike[str], content: str) -> None:
-    """Write a text that can be read again."""
+    """Write a text; one that is too large to be read again is refused."""
     try:
         encoded = content.encode("utf-8")
-    except UnicodeEncodeError:  # half a character of UTF-16 has no bytes, but JSON can name it
+    except UnicodeEncodeError:  # a lone surrogate has no UTF-8 bytes, but JSON can escape it
         encoded = json.dumps(json.loads(content), indent=1).encode("ascii")
     if len(encoded) > LARGEST:
         raise InputError(f"{path} would have more than {LARGEST >> 20} MiB, and not be read again")
@@ -167,7 +167,7 @@ def write(path: str | PathLike[str], content: str) -> None:
 
 
 def why(error: BaseException) -> str:
-    """In words what does not fit in a file."""
+    """What is wrong in a file, as text."""
     if isinstance(error, KeyError):
         return f"it has no {error.args[0]!r}" if error.args else "something is missing in it"
     if isinstance(error, json.JSONDecodeError | UnicodeDecodeError):
@@ -190,7 +190,7 @@ def mapping(value: Any) -> Mapping[str, Any]:
 
 
 def listed(value: Any, count: int | None = None) -> list[Any]:
-    """A list, of so many things if that is known."""
+    """A list, with `count` entries if that is given."""
     if not isinstance(value, list):
         raise ValueError(f"{short(value)} stands where a list should be")
     if count is not None and len(value) != count:
@@ -215,44 +215,44 @@ def number(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise ValueError(f"{short(value)} stands where a number should be")
     try:
-        found = float(value)
+        as_float = float(value)
     except OverflowError:
-        found = math.inf
-    if not math.isfinite(found):
+        as_float = math.inf
+    if not math.isfinite(as_float):
         raise ValueError("it has a number that is not finite")
-    return found
+    return as_float
 
 
 def number_or(value: Any, otherwise: float) -> float:
-    """A finite number, or what null stands for."""
+    """A finite number, or `otherwise` for null."""
     return otherwise if value is None else number(value)
 
 
-def whole(value: Any, least: int = 0) -> int:
+def integer(value: Any, least: int = 0) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         raise ValueError(f"{short(value)} stands where an integer from {least} on should be")
     return value
 
 
 def scalar(value: Any) -> Any:
-    """Text, a number, or true or false: what an output may be called."""
+    """A text, a number or a boolean: the possible names of an output."""
     if not isinstance(value, str | int | float):
         raise ValueError(f"{short(value)} stands where a name should be")
     return value
 
 
 def null(value: float) -> float | None:
-    """What JSON has no number for, as null."""
+    """The value, or null if it is not finite, since JSON has no such numbers."""
     return value if math.isfinite(value) else None
 
 
 def writable(text: str) -> str:
-    """Text that files can hold: half a character, which Python allows, as its number."""
+    """Text with lone surrogates, which UTF-8 cannot hold, replaced by their numbers."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def plain_json(value: Any) -> Any:
-    """A label or value as JSON holds it; what JSON does not know becomes its text."""
+    """A label or value as JSON holds it; a type that JSON does not have becomes text."""
     if isinstance(value, tuple):
         return [plain_json(v) for v in value]
     if isinstance(value, float) and not math.isfinite(value):
@@ -261,7 +261,7 @@ def plain_json(value: Any) -> Any:
 
 
 def one_of(value: Any, known: Iterable[str]) -> str:
-    """A word that is known."""
+    """One of the known words."""
     if text(value) not in known:
         raise ValueError(f"{short(value)} is not known")
     return str(value)
@@ -276,9 +276,9 @@ def pack(array: NDArray[Any]) -> dict[str, Any]:
 
 
 def unpack(data: Any, dimensions: int | None = None) -> NDArray[Any]:
-    """What `pack` wrote. Nothing is allocated before the shape is known to fit the bytes."""
+    """The array that `pack` wrote. The shape is checked against the bytes before allocation."""
     dtype = DTYPES[one_of(mapping(data)["dtype"], DTYPES)]
-    shape = tuple(whole(n) for n in listed(data["shape"], dimensions))
+    shape = tuple(integer(n) for n in listed(data["shape"], dimensions))
     if len(shape) > 4:
         raise ValueError(f"an array has {len(shape)} dimensions")
     size, encoded = math.prod(shape) * dtype.itemsize, text(data["data"])
@@ -295,17 +295,17 @@ def unpack(data: Any, dimensions: int | None = None) -> NDArray[Any]:
 
 def floats(data: Any, dimensions: int | None = None) -> NDArray[np.float64]:
     """An array of finite numbers, as floats."""
-    found = unpack(data, dimensions).astype(np.float64)
-    if not np.isfinite(found).all():
+    array = unpack(data, dimensions).astype(np.float64)
+    if not np.isfinite(array).all():
         raise ValueError("an array has a number that is not finite")
-    return found
+    return array
 
 
 def short(value: Any) -> str:
-    """A value for a sentence: a few of its letters will do."""
+    """A short text of a value, for a sentence."""
     if isinstance(value, Mapping | list):
         return "a list" if isinstance(value, list) else "an object"
     if isinstance(value, int) and value.bit_length() > 64:
-        return "an endless integer"
+        return "an integer with too many digits"
     said = repr(value)
     return said if len(said) <= 40 else said[:39] + "…"

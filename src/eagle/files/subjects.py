@@ -1,4 +1,4 @@
-"""Images and texts that explanations are about, in files."""
+"""The subjects of explanations in files: images, texts, and users' own registered classes."""
 
 from __future__ import annotations
 
@@ -6,34 +6,44 @@ from typing import Any
 
 import numpy as np
 
-from eagle.files.sealed import listed, mapping, pack, text, unpack, whole
-from eagle.subject import Passage, Picture, Subject
+from eagle.files import surrogates
+from eagle.files.registry import name_of
+from eagle.files.sealed import integer, listed, mapping, pack, text, unpack
+from eagle.subject import Image, Passage, Subject
 
 
 def to_dict(subject: Subject | None) -> dict[str, Any] | None:
-    """A subject as plain data."""
+    """A subject as plain data. One of a user's own class must be registered."""
     match subject:
-        case Picture(pixels, labels, note):
-            return {"pixels": pack(pixels), "labels": pack(labels), "note": note}
-        case Passage(words, spans, note):
-            return {"text": words, "spans": [list(span) for span in spans], "note": note}
-    return None
+        case None:
+            return None
+        case Image(pixels, labels, note, cut):
+            return {"pixels": pack(pixels), "labels": pack(labels), "note": note, "cut": cut}
+        case Passage(words, spans, note, cut):
+            listed_spans = [list(span) for span in spans]
+            return {"text": words, "spans": listed_spans, "note": note, "cut": cut}
+    name_of(subject)
+    return {"registered": surrogates.to_dict(subject)}
 
 
 def read(data: Any, d: int) -> Subject | None:
-    """An image or text of d features, as it was saved. What does not fit is a ValueError."""
+    """The subject that `to_dict` wrote, of d features. What does not fit is a ValueError."""
     if data is None:
         return None
-    note = text(mapping(data)["note"])
+    if "registered" in mapping(data):
+        own: Subject = surrogates.from_dict(data["registered"])
+        text(own.note)  # it is shown with the warnings
+        return own
+    note, cut = text(data["note"]), text(data.get("cut", ""))  # files of before have no cut
     if "text" in data:
         words = text(data["text"])
-        found = [[whole(n) for n in listed(span, 3)] for span in listed(data["spans"])]
-        spans = tuple((s, e, k) for s, e, k in found)
+        triples = [[integer(n) for n in listed(span, 3)] for span in listed(data["spans"])]
+        spans = tuple((s, e, k) for s, e, k in triples)
         if not all(s <= e <= len(words) and k < d for s, e, k in spans):
             raise ValueError("the spans do not fit the text")
-        return Passage(words, spans, note)
+        return Passage(words, spans, note, cut)
     pixels, labels = unpack(data["pixels"], 3), unpack(data["labels"], 2)
     fits = pixels.shape == (*labels.shape, 3) and labels.size and labels.dtype.kind in "iu"
     if pixels.dtype != np.uint8 or not fits or labels.min() < 0 or labels.max() >= d:
         raise ValueError("the segments do not fit the image")
-    return Picture(pixels, labels.astype(np.intp), note)
+    return Image(pixels, labels.astype(np.intp), note, cut)

@@ -1,4 +1,4 @@
-"""Surrogates and posteriors in files: plain data in, the same value out, and no code."""
+"""Surrogates and posteriors in files, as plain data without code."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ from eagle.types import Array, InputError, Need
 TINY: Final = float(np.finfo(np.float64).tiny)
 
 RENAMED: Final = {"sandwich": "robust", "balanced sandwich": "robust, balanced rows"}
-"""What intervals of version 0.1 were called, and are called now."""
+"""Names of intervals in version 0.1, and their names now."""
 
 DEEPEST: Final = 20
-"""So many parts within parts: far more than any surrogate has."""
+"""The largest depth of nested parts: far more than any surrogate has."""
 
 PACKED: Final = {"dtype", "shape", "data"}
-"""What an array is made of in a file."""
+"""The keys of an array in a file."""
 
 
 def to_dict(part: Any, *, arrays: bool = False) -> Any:
-    """A part as {its name: its settings}; numbers, words and None as they are.
+    """A part as {its name: its settings}; numbers, texts and None as they are.
 
-    Only users' own classes have `arrays`.
+    Arrays are allowed only in users' own classes.
     """
     if is_dataclass(part) and not isinstance(part, type):
         name, arrays = name_of(part), type(part) not in OWN
@@ -66,7 +66,7 @@ def _plain(part: Any) -> Any:
 
 
 def from_dict(data: Any, depth: int = 0, *, arrays: bool = False) -> Any:
-    """What `to_dict` wrote. What else comes is a KeyError, a TypeError or a ValueError."""
+    """The part that `to_dict` wrote. Anything else is a KeyError, TypeError or ValueError."""
     if depth > DEEPEST:
         raise ValueError("no surrogate has so many parts within parts")
     if isinstance(data, list):
@@ -91,49 +91,53 @@ def _part(data: Mapping[str, Any], depth: int) -> Any:
 
 
 def features(data: Any, surrogate: Surrogate | None) -> Array:
-    """What a surrogate is fitted on: finite numbers, but for the values of rows, which may be
-    missing. None stands for another package, which was asked values, too."""
-    found = unpack(data, 2).astype(np.float64)
+    """The features that a surrogate is fitted on.
+
+    They are finite, except that values of rows may be missing (NaN). A surrogate of None stands
+    for another package, whose features are values of rows, too.
+    """
+    array = unpack(data, 2).astype(np.float64)
     values = surrogate is None or Need.VALUES in surrogate.needs
-    if not (np.isfinite(found) | (np.isnan(found) & values)).all():
+    if not (np.isfinite(array) | (np.isnan(array) & values)).all():
         raise ValueError("an array has a number that is not finite")
-    return found
+    return array
 
 
 def repeats(often: Array) -> dict[str, Any]:
-    """How often rows were planned, if any was planned more than once."""
+    """How often each row was planned, if any was planned more than once."""
     return {} if (often == 1).all() else {"often": pack(often)}
 
 
 def often(data: Mapping[str, Any], surrogate: Surrogate | None) -> Array:
-    """What `repeats` wrote. Files of before had it in the weight alone, where rows are balanced."""
+    """What `repeats` wrote. In older files of balanced rows it is derived from the weights."""
     weight = floats(data["weight"], 1)
     if "often" in data:
-        found = floats(data["often"], 1)
-        if len(found) != len(weight) or (found < 1).any() or (found != np.rint(found)).any():
+        counts = floats(data["often"], 1)
+        if len(counts) != len(weight) or (counts < 1).any() or (counts != np.rint(counts)).any():
             raise ValueError("how often rows were planned does not fit them")
-        return found
+        return counts
     if surrogate is not None and Need.BALANCED in surrogate.needs and len(weight):
         return np.maximum(np.rint(weight / max(float(weight.min()), TINY)), 1.0)
     return np.ones(len(weight))
 
 
 def read(data: Any) -> Surrogate:
-    """A surrogate, and nothing else."""
-    found = from_dict(data)
-    if not isinstance(found, Surrogate):
-        raise ValueError(f"{type(found).__name__} is not a surrogate")
-    surrogate: Surrogate = found
+    """A surrogate; any other part is refused."""
+    part = from_dict(data)
+    if not isinstance(part, Surrogate):
+        raise ValueError(f"{type(part).__name__} is not a surrogate")
+    surrogate: Surrogate = part
     return surrogate
 
 
 def posterior_to_dict(posterior: Posterior | None) -> dict[str, Any] | None:
-    """A posterior as plain data; its mean is the scores."""
+    """A posterior as plain data, without its mean, which is the scores."""
     match posterior:
         case None:
             return None
-        case StudentT(_, factor, df, variance, kind):
-            return {"factor": pack(factor), "df": null(df), "variance": variance, "kind": kind}
+        case StudentT(_, factor, df, variance, kind, pooled):
+            said = {"factor": pack(factor), "df": null(df), "variance": variance, "kind": kind}
+            return {**said, "pooled": pooled}
         case Draws(_, values):
             return {"draws": pack(values)}
         case Bounds(_, low, high, level):
@@ -143,28 +147,29 @@ def posterior_to_dict(posterior: Posterior | None) -> dict[str, Any] | None:
 
 def read_posterior(data: Any, scores: Array) -> Posterior | None:
     """The posterior that was written beside these scores."""
-    found: Posterior
+    posterior: Posterior
     if data is None:
         return None
     d = len(scores)
     if "factor" in mapping(data):
         df, variance = number_or(data["df"], np.inf), number(data["variance"])
         factor = floats(data["factor"], 2)
-        kind = text(data.get("kind", "posterior"))  # files of before have no other
+        kind = text(data.get("kind", "posterior"))  # older files have no kind
         kind = RENAMED.get(kind, kind)
-        found = StudentT(scores, factor, df, variance, kind)
+        pooled = data.get("pooled", False) is True  # older files do not pool signs
+        posterior = StudentT(scores, factor, df, variance, kind, pooled)
         fits = (d, d) == factor.shape and df > 0 and variance >= 0
     elif "registered" in data:
-        found = from_dict(data["registered"])
-        fits = np.shape(found.mean) == (d,) and np.shape(found.std) == (d,)
+        posterior = from_dict(data["registered"])
+        fits = np.shape(posterior.mean) == (d,) and np.shape(posterior.std) == (d,)
     elif "draws" in data:
         values = floats(data["draws"], 2)
-        found, fits = Draws(scores, values), values.shape[1:] == (d,) and len(values) > 1
+        posterior, fits = Draws(scores, values), values.shape[1:] == (d,) and len(values) > 1
     else:
         low, high = (unpack(data[k], 1).astype(np.float64) for k in ("low", "high"))
         level = None if data["level"] is None else number(data["level"])
-        found = Bounds(scores, low, high, level)
+        posterior = Bounds(scores, low, high, level)
         fits = low.shape == high.shape == (d,) and (level is None or 0 < level < 1)
     if not fits:
         raise ValueError("the uncertainty does not fit the scores")
-    return found
+    return posterior

@@ -1,29 +1,32 @@
-"""Empty tables as plain data, so that a summary can be saved and rebuild the model's own form."""
+"""Empty tables as plain data, so that a saved background can build tables for its model."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Hashable, Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 
-from eagle.files.sealed import flag, listed, mapping, one_of, short, text, whole
-from eagle.table.arrays import ArrayFrame, SparseFrame
+from eagle.files.sealed import flag, integer, listed, mapping, one_of, short, text
 from eagle.table.dataframes import NarwhalsFrame, PandasFrame, narwhals
-from eagle.table.frame import Frame
+from eagle.table.frame import ArrayFrame, Frame, SparseFrame
+from eagle.table.units import Kind, Unit
 from eagle.types import InputError, MissingExtraError
 
 KINDS = ("array", "sparse", "pandas", "polars", "pyarrow")
 SPARSE = ("array", "matrix")
-HOLES = ("None", "NaN", "NA")
+MARKERS = ("None", "NaN", "NA", "NaT", "Decimal")
+KINDS_OF_OBJECTS: tuple[Kind, ...] = ("date", "datetime", "duration", "decimal")
+TIME_UNITS = ("s", "ms", "us", "ns")
 
 LONGEST = 1 << 20
-"""So many bytes has the longest text of an array at most."""
+"""The largest number of bytes of a text in an array."""
 
 
 def plain_levels(levels: Sequence[Any], name: Hashable) -> list[Any]:
-    """Levels that JSON can hold, or an error that names the column."""
+    """Levels as JSON can hold them. Others are an error that names the column."""
     for level in levels:
         endless = isinstance(level, float) and not np.isfinite(level)
         if endless or not isinstance(level, str | int | float | bool):
@@ -36,41 +39,49 @@ def plain_levels(levels: Sequence[Any], name: Hashable) -> list[Any]:
 
 def levels(data: Any) -> list[Any]:
     """Levels as they were written."""
-    found = listed(data)
-    if not all(isinstance(level, str | int | float) for level in found):
+    values = listed(data)
+    if not all(isinstance(level, str | int | float) for level in values):
         raise ValueError("a level is neither text nor a number")
-    return found
+    return values
 
 
-def _names(names: Sequence[Hashable]) -> list[Any]:
+def plain_names(names: Sequence[Hashable]) -> list[Any]:
+    """Names of columns as JSON can hold them."""
     for name in names:
         if not isinstance(name, str | int):
             raise InputError(f"the column name {name!r} cannot be written: use text or numbers")
     return list(names)
 
 
-def _hole(marker: Any) -> str:
+def _marker_name(marker: Any) -> str:
+    if isinstance(marker, Decimal):
+        return "Decimal"
+    if type(marker).__name__ == "NaTType":
+        return "NaT"
     return "None" if marker is None else "NaN" if isinstance(marker, float) else "NA"
 
 
 def _marker(tag: str) -> Any:
-    if tag == "NA":
-        return pandas().NA
+    if tag == "Decimal":
+        return Decimal("NaN")
+    if tag in ("NA", "NaT"):
+        return pandas().NA if tag == "NA" else pandas().NaT
     return None if tag == "None" else np.nan
 
 
 def to_dict(template: Frame) -> dict[str, Any]:
     """An empty table as plain data."""
-    names = _names(template.names)
+    names = plain_names(template.names)
     if isinstance(template, ArrayFrame):
         return {
             "table": "array",
             "names": names if template.named else None,
             "width": len(names),
             "dtype": template.native.dtype.str,
-            "holes": [_hole(h) for h in template.holes],
-            "whole": sorted(template.whole),
+            "holes": [_marker_name(h) for h in template.missing_markers],
+            "whole": sorted(template.integers),
             "flags": sorted(template.flags),
+            **_units(template.units, names),
         }
     if isinstance(template, SparseFrame):
         return {
@@ -84,8 +95,9 @@ def to_dict(template: Frame) -> dict[str, Any]:
             "table": "pandas",
             "names": names,
             "dtypes": [_pandas_dtype(template.dtype(j), n) for j, n in enumerate(names)],
-            "holes": [_hole(h) for h in template.holes],
-            "whole": sorted(template.whole),
+            "holes": [_marker_name(h) for h in template.missing_markers],
+            "whole": sorted(template.integers),
+            **_units(template.units, names),
         }
     assert isinstance(template, NarwhalsFrame)
     return {
@@ -96,19 +108,24 @@ def to_dict(template: Frame) -> dict[str, Any]:
 
 
 def from_dict(data: Any, width: int) -> Frame:
-    """The empty table of so many columns that `to_dict` wrote.
+    """The empty table of `width` columns that `to_dict` wrote.
 
-    What else comes is a ValueError, or a KeyError where something is missing.
+    Anything else is a ValueError, or a KeyError if something is missing.
     """
     kind = one_of(mapping(data)["table"], KINDS)
-    names = None if data["names"] is None else _read_names(data["names"], width)
+    names = None if data["names"] is None else read_names(data["names"], width)
     if kind == "array":
-        if whole(data["width"]) != width:
+        if integer(data["width"]) != width:
             raise ValueError("the template does not fit the columns")
         dtype = numpy_dtype(data["dtype"])
-        holes, whole_ones = _read_holes(data["holes"], width), _places(data["whole"], width)
+        missing_markers, integers = (
+            _read_markers(data["holes"], width),
+            _places(data["whole"], width),
+        )
         flags = _places(data["flags"], width)
-        return ArrayFrame(np.empty((0, width), dtype), names, holes, whole_ones, flags)
+        measures = _read_units(data, [dtype] * width)
+        empty = np.empty((0, width), dtype)
+        return ArrayFrame(empty, names, missing_markers, integers, flags, measures)
     if names is None:
         raise ValueError("the columns have no names")
     if kind == "sparse":
@@ -127,7 +144,34 @@ def from_dict(data: Any, width: int) -> Frame:
     return NarwhalsFrame(table)
 
 
-def _read_names(data: Any, width: int) -> list[Any]:
+def _units(units: Mapping[int, Unit], names: Sequence[Any]) -> dict[str, Any]:
+    """The units of columns of objects; nothing where there are none."""
+    for j, unit in units.items():
+        if unit.made != "python" or unit.zone is not None:
+            raise InputError(
+                f"column {names[j]!r} holds objects of time that cannot be written to a file: give "
+                "them a dtype, such as datetime64"
+            )
+    listed_units = [[j, unit.kind, unit.digits] for j, unit in sorted(units.items())]
+    return {"units": listed_units} if listed_units else {}
+
+
+def _read_units(data: Mapping[str, Any], dtypes: Sequence[Any]) -> dict[int, Unit]:
+    """The units of columns of objects."""
+    out = {}
+    for entry in listed(data.get("units", [])):
+        place, kind, digits = listed(entry, 3)
+        j = integer(place)
+        if j >= len(dtypes) or dtypes[j] != np.dtype(object):
+            raise ValueError("a column that holds no objects has the unit of objects")
+        if integer(digits) > (300 if kind == "decimal" else 0):
+            raise ValueError("a unit has too many digits")
+        (known,) = (k for k in KINDS_OF_OBJECTS if k == kind)
+        out[j] = Unit(known, digits=integer(digits))
+    return out
+
+
+def read_names(data: Any, width: int) -> list[Any]:
     names = listed(data, width)
     if not all(isinstance(name, str | int) for name in names):
         raise ValueError("the name of a column is neither text nor a number")
@@ -136,28 +180,28 @@ def _read_names(data: Any, width: int) -> list[Any]:
     return names
 
 
-def _read_holes(data: Any, width: int) -> list[Any]:
-    return [_marker(one_of(tag, HOLES)) for tag in listed(data, width)]
+def _read_markers(data: Any, width: int) -> list[Any]:
+    return [_marker(one_of(tag, MARKERS)) for tag in listed(data, width)]
 
 
 def _places(data: Any, width: int) -> list[int]:
-    """Some of the columns, by their places."""
-    found = [whole(j) for j in listed(data)]
-    if any(j >= width for j in found):
+    """The places of some of the columns."""
+    places = [integer(j) for j in listed(data)]
+    if any(j >= width for j in places):
         raise ValueError("the template names a column that is not there")
-    return found
+    return places
 
 
 def numpy_dtype(value: Any) -> np.dtype[Any]:
-    """A dtype of numbers, truths, text or objects by the name that numpy gives it."""
+    """A dtype of numbers, booleans, text or objects from numpy's name for it."""
     name = text(value)
     try:
-        found = np.dtype(name)
-    except Exception:  # numpy tries to read it as code
-        found = np.dtype("V")
-    if found.str != name or found.kind not in "fiubOUS" or found.itemsize > LONGEST:
+        dtype = np.dtype(name)
+    except Exception:  # numpy parses names and may raise anything
+        dtype = np.dtype("V")
+    if dtype.str != name or dtype.kind not in "fiubOUS" or dtype.itemsize > LONGEST:
         raise ValueError(f"{short(name)} is no dtype of numbers or levels")
-    return found
+    return dtype
 
 
 def _read_sparse(data: Mapping[str, Any], names: list[Any]) -> SparseFrame:
@@ -175,14 +219,14 @@ def _read_pandas(
     data: Mapping[str, Any], names: list[Any], dtypes: list[Mapping[str, Any]]
 ) -> PandasFrame:
     pd, width = pandas(), len(names)
-    holes, whole_ones = _read_holes(data["holes"], width), _places(data["whole"], width)
+    missing_markers, integers = _read_markers(data["holes"], width), _places(data["whole"], width)
     read = [_read_pandas_dtype(d) for d in dtypes]
     try:
         table = pd.DataFrame({j: pd.Series([], dtype=d) for j, d in enumerate(read)})
         table.columns = pd.Index(names)
-    except Exception as error:  # pandas raises whatever it likes
+    except Exception as error:  # pandas may raise anything
         raise ValueError(f"pandas makes no such table: {error}") from None
-    return PandasFrame(table, holes, whole_ones)
+    return PandasFrame(table, missing_markers, integers, _read_units(data, read))
 
 
 def pandas() -> Any:
@@ -213,17 +257,18 @@ def _read_pandas_dtype(data: Mapping[str, Any]) -> Any:
         ordered = flag(data["ordered"])
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of names that are going out of use
+            warnings.simplefilter("ignore")  # about deprecated names
             if name == "category":
                 return pd.CategoricalDtype(pd.Index(known, dtype=of), ordered=ordered)
             return pd.api.types.pandas_dtype(name)
-    except Exception:  # pandas raises whatever it likes
+    except Exception:  # pandas may raise anything
         raise ValueError(f"{short(name)} is no dtype, or does not hold its categories") from None
 
 
 NARWHALS_DTYPES = frozenset(
     {f"{sign}Int{bits}" for sign in ("", "U") for bits in (8, 16, 32, 64)}
     | {"Float32", "Float64", "Boolean", "String", "Categorical", "Enum", "Date", "Datetime"}
+    | {"Duration"}
 )
 
 
@@ -231,12 +276,20 @@ def _narwhals_dtype(dtype: Any) -> dict[str, Any]:
     name = type(dtype).__name__ if not isinstance(dtype, type) else dtype.__name__
     if name not in NARWHALS_DTYPES:
         raise InputError(f"a column of dtype {dtype} cannot be written to a file")
-    return {"dtype": name, "levels": list(dtype.categories) if name == "Enum" else None}
+    read = {"dtype": name, "levels": list(dtype.categories) if name == "Enum" else None}
+    if name in ("Datetime", "Duration"):
+        read["unit"] = dtype.time_unit
+    return {**read, "zone": dtype.time_zone} if name == "Datetime" else read
 
 
 def _read_narwhals_dtype(data: Mapping[str, Any]) -> Any:
     name = one_of(data["dtype"], NARWHALS_DTYPES)
     kind = getattr(narwhals(), name)
+    if name in ("Datetime", "Duration") and "unit" in data:
+        unit = one_of(data["unit"], TIME_UNITS)
+        if name == "Duration":
+            return kind(unit)
+        return kind(unit, None if data["zone"] is None else text(data["zone"]))
     if name != "Enum":
         return kind()
     known = [text(level) for level in listed(data["levels"])]

@@ -20,8 +20,8 @@ def sign_entropy(scores: ArrayLike) -> float:
     look perfect. Hence BELIEF's penalty: where the entropy is 0 and only m < d/2 features are ever
     not 0, the result is 0.1·(d − m)/d.
     """
-    found = runs(scores)
-    up, down = (found > 0).sum(axis=0), (found < 0).sum(axis=0)
+    by_run = runs(scores)
+    up, down = (by_run > 0).sum(axis=0), (by_run < 0).sum(axis=0)
     doubt = _entropy(np.stack([up, down]) / np.maximum(up + down, 1))
     d, present = len(up), int(np.count_nonzero(up + down))
     if doubt == 0 and present < d / 2:
@@ -35,13 +35,13 @@ def importance_entropy(scores: ArrayLike) -> float:
 
     There are five classes: 0, and for each sign the sizes above the median and the others.
     """
-    found = runs(scores)
-    classes = np.zeros(found.shape, dtype=np.intp)
+    by_run = runs(scores)
+    classes = np.zeros(by_run.shape, dtype=np.intp)
     for sign in (1, -1):
-        there = sign * found > 0
+        there = sign * by_run > 0
         if there.any():
-            middle = np.median(np.abs(found[there]))
-            classes[there] = sign * (1 + (np.abs(found[there]) > middle))
+            middle = np.median(np.abs(by_run[there]))
+            classes[there] = sign * (1 + (np.abs(by_run[there]) > middle))
     return _entropy(np.stack([(classes == c).mean(axis=0) for c in range(-2, 3)]))
 
 

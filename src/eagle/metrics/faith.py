@@ -35,8 +35,8 @@ def insertion(order: ArrayLike, ask: Ask) -> float:
     The trapezoid area under the d + 1 answers, from nothing kept to the whole instance, over the
     share of features kept, from 0 to 1. With signed scores order by the score, not by its size.
     """
-    found = _order(order)
-    return float(np.trapezoid(_answers(ask, _first(found)), dx=1 / len(found)))
+    places = _order(order)
+    return float(np.trapezoid(_answers(ask, _first(places)), dx=1 / len(places)))
 
 
 def deletion(order: ArrayLike, ask: Ask) -> float:
@@ -44,8 +44,8 @@ def deletion(order: ArrayLike, ask: Ask) -> float:
 
     The trapezoid area under the d + 1 answers, from the whole instance to nothing kept.
     """
-    found = _order(order)
-    return float(np.trapezoid(_answers(ask, ~_first(found)), dx=1 / len(found)))
+    places = _order(order)
+    return float(np.trapezoid(_answers(ask, ~_first(places)), dx=1 / len(places)))
 
 
 def gaps(order: ArrayLike, ask: Ask, k: int, draws: int = 1) -> Gaps:
@@ -55,23 +55,23 @@ def gaps(order: ArrayLike, ask: Ask, k: int, draws: int = 1) -> Gaps:
     replaces at random, it is asked for `draws` replacements of each: the size is taken before the
     mean, so that changes in both directions do not cancel. k is below d, so that both exist.
     """
-    found = _order(order)
-    if count(k, "k") >= len(found):
-        raise InputError(f"k must be below the number of features, {len(found)}, not {k!r}")
-    whole, top = np.ones(len(found), dtype=np.bool_), _first(found)[k]
-    masks = np.stack([whole, *[~top] * count(draws, "draws"), *[top] * draws])
+    places = _order(order)
+    if count(k, "k") >= len(places):
+        raise InputError(f"k must be below the number of features, {len(places)}, not {k!r}")
+    everything, top = np.ones(len(places), dtype=np.bool_), _first(places)[k]
+    masks = np.stack([everything, *[~top] * count(draws, "draws"), *[top] * draws])
     answers = _answers(ask, masks)
     important, unimportant = np.abs(answers[1:] - answers[0]).reshape(2, draws).mean(axis=1)
     return Gaps(float(important), float(unimportant))
 
 
 def _order(order: ArrayLike) -> NDArray[np.intp]:
-    found = np.asarray(order)
-    if found.ndim != 1 or not found.size or found.dtype.kind not in "iu":
+    places = np.asarray(order)
+    if places.ndim != 1 or not places.size or places.dtype.kind not in "iu":
         raise InputError("order must list integers, shape (d,): the features' places")
-    if not np.array_equal(np.sort(found), np.arange(len(found))):
-        raise InputError(f"order must list each of 0 to {len(found) - 1} once")
-    return found.astype(np.intp)
+    if not np.array_equal(np.sort(places), np.arange(len(places))):
+        raise InputError(f"order must list each of 0 to {len(places) - 1} once")
+    return places.astype(np.intp)
 
 
 def _first(order: NDArray[np.intp]) -> Masks:

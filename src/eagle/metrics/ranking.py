@@ -23,10 +23,10 @@ def rank_similarity(scores: ArrayLike, persistence: float = PERSISTENCE) -> floa
     rankings are empty and 0 where one is. BELIEF's script also pairs each run with itself: for R
     runs this raises A to 1/R + (1 − 1/R)·A.
     """
-    found = runs(scores)
+    by_run = runs(scores)
     if not 0 < persistence < 1:
         raise InputError(f"persistence must be between 0 and 1, not {persistence!r}")
-    sides = [_overlaps(*_ranks(side), persistence) for side in (found, -found)]
+    sides = [_overlaps(*_ranks(side), persistence) for side in (by_run, -by_run)]
     return float(np.mean(sides))
 
 
@@ -61,8 +61,10 @@ def _overlaps(ranks: NDArray[np.intp], lengths: NDArray[np.intp], p: float) -> A
     agreed = shared / depth + share * np.maximum(depth - short, 0) / depth
     seen = (1 - p) / p * (agreed * p**depth * (depth <= long)).sum(axis=1)
     beyond = ((at_long - at_short) / np.maximum(long, 1) + share) * p**long
-    found = np.minimum(seen[:, None] + beyond, 1.0)  # 0 if one list is empty: nothing is shared
-    return np.where(long == 0, 1.0, found)[:, 0]
+    similarity = np.minimum(
+        seen[:, None] + beyond, 1.0
+    )  # 0 if one list is empty: nothing is shared
+    return np.where(long == 0, 1.0, similarity)[:, 0]
 
 
 def _shared(worse: NDArray[np.intp]) -> NDArray[np.intp]:

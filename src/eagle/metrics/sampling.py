@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from eagle.metrics.validate import numbers, weights
-from eagle.surrogate.information import Information, Prior, augment
+from eagle.surrogate.bayes import Information, Prior, augment
 from eagle.types import Array, InputError
 
 BLOCK = 64
@@ -173,13 +173,13 @@ def _start(precision: Array, initial: float | None) -> Array:
 
 def _budgets(budgets: ArrayLike, most: int) -> NDArray[np.intp]:
     """Increasing integers, from 1 to the number of rows."""
-    found = np.asarray(budgets)
-    if found.ndim != 1 or not found.size or found.dtype.kind not in "iu":
+    asked = np.asarray(budgets)
+    if asked.ndim != 1 or not asked.size or asked.dtype.kind not in "iu":
         raise InputError("budgets must list integers, shape (budgets,)")
-    found = found.astype(np.intp)
-    if found[0] < 1 or found[-1] > most or (np.diff(found) <= 0).any():
+    asked = asked.astype(np.intp)
+    if asked[0] < 1 or asked[-1] > most or (np.diff(asked) <= 0).any():
         raise InputError(f"budgets must grow, from 1 at least to the plan's {most} rows at most")
-    return found
+    return asked
 
 
 def _curve(curve: ArrayLike, budgets: ArrayLike) -> tuple[Array, Array]:

@@ -94,15 +94,15 @@ def coefficients_index(intervals: ArrayLike, selected: ArrayLike) -> float:
     asks for more than a point.
     """
     chosen = _selected(selected)
-    found = floats(intervals, "intervals", "runs", "d", "2")
-    if found.shape != (*chosen.shape, 2):
+    given = floats(intervals, "intervals", "runs", "d", "2")
+    if given.shape != (*chosen.shape, 2):
         raise InputError(
             f"intervals must have the shape {(*chosen.shape, 2)}, as what is selected, "
-            f"not {found.shape}"
+            f"not {given.shape}"
         )
-    found = bounds(np.where(chosen[..., None], found, 0.0))
+    given = bounds(np.where(chosen[..., None], given, 0.0))
     first, second = pairs(len(chosen))
-    low, high = found[..., 0], found[..., 1]
+    low, high = given[..., 0], given[..., 1]
     meet = (low[first] <= high[second]) & (low[second] <= high[first])
     together = chosen[first] & chosen[second]
     known = together.sum(axis=0)

@@ -22,8 +22,8 @@ def agreement(scores: ArrayLike, reference: ArrayLike, k: int = 5) -> float:
     A biased method can be stable and wrong; this metric shows it. Its chance level is that of
     `stability.jaccard`.
     """
-    found, truth = _both(scores, reference)
-    tops = strongest(found, k).astype(np.float64)
+    by_run, truth = _both(scores, reference)
+    tops = strongest(by_run, k).astype(np.float64)
     return float(np.mean(overlap(tops, strongest(truth, k).astype(np.float64))))
 
 
@@ -32,22 +32,22 @@ def cosine(scores: ArrayLike, reference: ArrayLike) -> float:
 
     A run whose scores are all 0 has cosine 0; a reference of zeros has no direction, so it is NaN.
     """
-    found, truth = _both(scores, reference)
+    by_run, truth = _both(scores, reference)
     if not truth.any():
         return float("nan")
     # In units of the largest: squares of very small or large scores would under- or overflow.
-    found = found / np.maximum(np.abs(found).max(axis=1, keepdims=True), np.finfo(float).tiny)
+    by_run = by_run / np.maximum(np.abs(by_run).max(axis=1, keepdims=True), np.finfo(float).tiny)
     truth = truth / np.abs(truth).max()
-    lengths = np.linalg.norm(found, axis=1) * np.linalg.norm(truth)
-    return float(np.mean((found @ truth) / np.where(lengths > 0, lengths, 1.0)))
+    lengths = np.linalg.norm(by_run, axis=1) * np.linalg.norm(truth)
+    return float(np.mean((by_run @ truth) / np.where(lengths > 0, lengths, 1.0)))
 
 
 def relative_error(scores: ArrayLike, reference: ArrayLike) -> float:
     """The mean of ‖a − b‖/‖b‖ of each run's scores a from the reference b; NaN where b is 0."""
-    found, truth = _both(scores, reference)
+    by_run, truth = _both(scores, reference)
     if not truth.any():
         return float("nan")
-    return float(np.mean(np.linalg.norm(found - truth, axis=1)) / np.linalg.norm(truth))
+    return float(np.mean(np.linalg.norm(by_run - truth, axis=1)) / np.linalg.norm(truth))
 
 
 def sign_agreement(scores: ArrayLike, reference: ArrayLike, k: int | None = None) -> float:
@@ -56,13 +56,13 @@ def sign_agreement(scores: ArrayLike, reference: ArrayLike, k: int | None = None
     Features whose reference is 0 have no sign to share and are left out; NaN if none is left. A
     run that gives 0 to one of the others does not share its sign.
     """
-    found, truth = _both(scores, reference)
+    by_run, truth = _both(scores, reference)
     asked = truth != 0
     if k is not None:
         asked &= strongest(truth, k)
     if not asked.any():
         return float("nan")
-    return float(np.mean(np.sign(found[:, asked]) == np.sign(truth[asked])))
+    return float(np.mean(np.sign(by_run[:, asked]) == np.sign(truth[asked])))
 
 
 def coverage(intervals: ArrayLike, reference: ArrayLike) -> Array:
@@ -70,11 +70,11 @@ def coverage(intervals: ArrayLike, reference: ArrayLike) -> Array:
 
     `intervals` has the shape (runs, d, 2). Its mean is the coverage to print beside the level.
     """
-    found, truth = bounds(intervals), numbers(reference, "reference", "d")
-    if found.ndim != 3:
-        raise InputError(f"intervals must have the shape (runs, d, 2), not {found.shape}")
-    same("the reference", len(truth), found.shape[1])
-    return np.asarray(((found[..., 0] <= truth) & (truth <= found[..., 1])).mean(axis=0))
+    given, truth = bounds(intervals), numbers(reference, "reference", "d")
+    if given.ndim != 3:
+        raise InputError(f"intervals must have the shape (runs, d, 2), not {given.shape}")
+    same("the reference", len(truth), given.shape[1])
+    return np.asarray(((given[..., 0] <= truth) & (truth <= given[..., 1])).mean(axis=0))
 
 
 def width(intervals: ArrayLike) -> Array:
@@ -82,8 +82,8 @@ def width(intervals: ArrayLike) -> Array:
 
     A narrow interval may be wrong: print the width beside `coverage` at the same level.
     """
-    found = bounds(intervals)
-    return np.asarray((found[..., 1] - found[..., 0]).mean(axis=-1))
+    given = bounds(intervals)
+    return np.asarray((given[..., 1] - given[..., 0]).mean(axis=-1))
 
 
 def fidelity(y: ArrayLike, predicted: ArrayLike, weight: ArrayLike) -> float:
@@ -100,6 +100,6 @@ def fidelity(y: ArrayLike, predicted: ArrayLike, weight: ArrayLike) -> float:
 
 
 def _both(scores: ArrayLike, reference: ArrayLike) -> tuple[Array, Array]:
-    found, truth = runs(scores, 1), numbers(reference, "reference", "d")
-    same("the reference", len(truth), found.shape[1])
-    return found, truth
+    by_run, truth = runs(scores, 1), numbers(reference, "reference", "d")
+    same("the reference", len(truth), by_run.shape[1])
+    return by_run, truth

@@ -16,10 +16,10 @@ def numbers(values: ArrayLike, name: str, *shape: str) -> Array:
 
     If `shape` begins with "…", any number of axes may come first. No axis is empty.
     """
-    found = floats(values, name, *shape)
-    if not np.isfinite(found).all():
+    array = floats(values, name, *shape)
+    if not np.isfinite(array).all():
         raise InputError(f"{name} must be finite: there are NaN or infinite numbers among them")
-    return found
+    return array
 
 
 def floats(values: ArrayLike, name: str, *shape: str) -> Array:
@@ -29,20 +29,20 @@ def floats(values: ArrayLike, name: str, *shape: str) -> Array:
 
 def runs(scores: ArrayLike, least: int = 2) -> Array:
     """Scores of several runs on the same features, shape (runs, d)."""
-    found = numbers(scores, "scores", "runs", "d")
-    if len(found) < least:
-        raise InputError(f"at least {least} runs are needed here, not {len(found)}")
-    return found
+    by_run = numbers(scores, "scores", "runs", "d")
+    if len(by_run) < least:
+        raise InputError(f"at least {least} runs are needed here, not {len(by_run)}")
+    return by_run
 
 
 def bounds(intervals: ArrayLike) -> Array:
     """Intervals of any shape (…, d, 2), low before high; a bound may be infinite."""
-    found = floats(intervals, "intervals", "…", "d", "2")
-    if found.shape[-1] != 2:
-        raise InputError(f"intervals must have the shape (…, d, 2), not {found.shape}")
-    if not (found[..., 0] <= found[..., 1]).all():
+    given = floats(intervals, "intervals", "…", "d", "2")
+    if given.shape[-1] != 2:
+        raise InputError(f"intervals must have the shape (…, d, 2), not {given.shape}")
+    if not (given[..., 0] <= given[..., 1]).all():
         raise InputError("each interval must have a low bound that is not above its high one")
-    return found
+    return given
 
 
 def flags(values: ArrayLike, name: str, *shape: str) -> NDArray[np.bool_]:
@@ -52,12 +52,12 @@ def flags(values: ArrayLike, name: str, *shape: str) -> NDArray[np.bool_]:
 
 def weights(values: ArrayLike, rows: int) -> Array:
     """One weight of zero or more for each row, not all of them zero."""
-    found = numbers(values, "weight", "n")
-    if len(found) != rows:
-        raise InputError(f"{rows} rows need as many weights, not {len(found)}")
-    if (found < 0).any() or not found.any():
+    given = numbers(values, "weight", "n")
+    if len(given) != rows:
+        raise InputError(f"{rows} rows need as many weights, not {len(given)}")
+    if (given < 0).any() or not given.any():
         raise InputError("weights must be zero or more, and not all of them zero")
-    return found
+    return given
 
 
 def count(value: Any, name: str) -> int:
@@ -67,11 +67,11 @@ def count(value: Any, name: str) -> int:
     return int(value)
 
 
-def same(name: str, found: int, wanted: int) -> None:
+def same(name: str, given: int, wanted: int) -> None:
     """Refuse an array of another number of features."""
-    if found != wanted:
+    if given != wanted:
         raise InputError(
-            f"{name} must be about as many features as the rest: {wanted}, not {found}"
+            f"{name} must be about as many features as the rest: {wanted}, not {given}"
         )
 
 
@@ -95,15 +95,15 @@ def _array(
     values: ArrayLike, name: str, kinds: str, what: str, shape: tuple[str, ...]
 ) -> NDArray[Any]:
     try:
-        found = np.asarray(values)
+        array = np.asarray(values)
     except ValueError:
         raise InputError(f"{name} must be an array: its rows differ in length") from None
-    if found.dtype.kind not in kinds:
-        raise InputError(f"{name} must be {what}, not {found.dtype}")
+    if array.dtype.kind not in kinds:
+        raise InputError(f"{name} must be {what}, not {array.dtype}")
     least = len(shape) - (shape[0] == "…")
-    if found.ndim < least or (found.ndim > least and shape[0] != "…"):
+    if array.ndim < least or (array.ndim > least and shape[0] != "…"):
         listed = ", ".join(shape) + ("," if len(shape) == 1 else "")
-        raise InputError(f"{name} must have the shape ({listed}), not {found.shape}")
-    if not found.size:
-        raise InputError(f"{name} must not be empty: the shape is {found.shape}")
-    return found
+        raise InputError(f"{name} must have the shape ({listed}), not {array.shape}")
+    if not array.size:
+        raise InputError(f"{name} must not be empty: the shape is {array.shape}")
+    return array

@@ -1,14 +1,16 @@
-"""The black box: a model, what is understood of it, and the one way to ask it."""
+"""The black box: a model, what is known about it, and the one way to ask it."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, final, get_args
+from dataclasses import dataclass, field
+from typing import Any, final, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
-from eagle.models import reply
+from eagle.link import Logit, answering
+from eagle.models.native import Native, Task, native
 from eagle.table.column import plain
 from eagle.types import (
     Array,
@@ -22,7 +24,22 @@ from eagle.types import (
     told,
 )
 
-Task: TypeAlias = Literal["classification", "regression"]
+
+@final
+@dataclass(eq=False)
+class Headings:
+    """The column names of replies that are data frames: every reply must have the same."""
+
+    names: tuple[Any, ...] | None = None
+
+    def note(self, reply: Any) -> None:
+        """Remember the names, or refuse others than before."""
+        names = _headings(reply)
+        if names is None:
+            return
+        if self.names not in (None, names):
+            raise ReplyError("the model's replies are tables whose columns differ between calls")
+        self.names = names
 
 
 @final
@@ -30,9 +47,11 @@ Task: TypeAlias = Literal["classification", "regression"]
 class Box:
     """A model as a function, and how its answers are read.
 
-    `task` and `outputs` are None until a reply has shown them; `margin` marks a classifier
-    that gives decision values, not probabilities; `calls_it` says what is called, and `asked` what
-    it is asked about, if that is no table.
+    `task` and `outputs` are None until a reply has shown them. `margin` is True for a classifier
+    that gives decision values, not probabilities. `calls_it` is the name of the function called.
+    `asked` is the kind of input, such as "image", if it is not a table. `link` is the scale on
+    which probabilities are explained. `note` says how answers are read, where that was chosen
+    for the model. `headings` name the outputs of a model that answers with data frames.
     """
 
     function: Model | None
@@ -41,6 +60,9 @@ class Box:
     outputs: tuple[Any, ...] | None = None
     margin: bool = False
     asked: str | None = None
+    link: Logit | None = None
+    note: str | None = None
+    headings: Headings = field(default_factory=Headings)
 
     def ask(self, inputs: Any, rows: int) -> Array:
         """Checked answers to a table of `rows` rows, shape (rows, outputs)."""
@@ -58,15 +80,16 @@ class Box:
         return self.read(answers, rows)
 
     def read(self, answers: Any, rows: int) -> Array:
-        """A reply, checked, as numbers of shape (rows, outputs)."""
-        checked = reply.check(answers, rows)
+        """A checked reply as numbers of shape (rows, outputs)."""
+        checked = check(answers, rows)
+        self.headings.note(answers)
         named = None if self.outputs is None else len(self.outputs)
         if self.margin:
             checked = np.concatenate([-checked, checked], 1) if checked.shape[1] == 1 else checked
         elif self.task == "classification" or (
             self.task is None and named == 2 and checked.shape[1] == 1
         ):
-            checked = reply.probabilities(checked, named)
+            checked = probabilities(checked, named)
         if named is not None and checked.shape[1] != named:
             raise ReplyError(
                 f"the model answered with {checked.shape[1]} outputs, but {named} are named: "
@@ -75,9 +98,15 @@ class Box:
         return checked
 
     def refuse(self, name: str, needs: frozenset[Need]) -> None:
-        """A method that needs probabilities is refused where there are none, or none are known."""
+        """Refuse a method that needs probabilities if the model does not give them."""
+        if self.link is not None and (self.task == "regression" or self.margin):
+            raise InputError(
+                f"link='logit' is for class probabilities, which {self.calls_it} does not give"
+            )
         if not needs & {Need.PROBABILITIES, Need.BINARY}:
             return
+        if self.link is not None:
+            raise InputError(f"{name} explains probabilities as they are: leave link='logit' out")
         wanted = Need.BINARY if Need.BINARY in needs else Need.PROBABILITIES
         if self.task == "regression" or self.margin:
             raise InputError(f"{name} needs {wanted.value}, which {self.calls_it} does not give")
@@ -95,11 +124,18 @@ class Box:
             )
 
     def describe(self, seen: str | None, named: tuple[Any, ...] | None) -> list[str]:
-        """What is understood of the model, in words, by what an answer has shown if any did."""
+        """What is known about the model, as lines of text.
+
+        `seen` and `named` are the task and the outputs that answers have shown, if any.
+        """
         task, outputs = self.task or seen, self.outputs or named
         lines = [f"Model: {self.calls_it}", f"Task: {task or 'not known before the first answer'}"]
-        if self.margin:
+        if self.note is not None:
+            lines.append(f"Answers: {self.note}")
+        elif self.margin:
             lines.append("Answers: decision values, since the model gives no probabilities")
+        if self.link is not None:
+            lines.append(f"Scale: log-odds, probabilities clipped at {self.link.clip:g}")
         if outputs is None:
             return [*lines, "Output: its shape is known after the first answer"]
         listed = ", ".join(map(str, outputs[:10])) + (" …" if len(outputs) > 10 else "")
@@ -107,15 +143,16 @@ class Box:
         return [*lines, f"Output: (n, {len(outputs)}), {kind} {listed}"]
 
     def understood(self, answers: Array) -> tuple[Task, tuple[Any, ...]]:
-        """Task and output names, as the answers about one instance show them.
+        """Task and output names, as the answers for one instance show them.
 
         Rows of two or more numbers that sum to 1 are read as probabilities. Each instance is
-        judged by its own answers, so that neither company nor history can decide. Of images and
-        texts, several numbers that do not sum to 1 are most likely logits, and refused.
+        judged by its own answers, so the result does not depend on other instances or on earlier
+        calls. For images and texts, several numbers that do not sum to 1 are most likely logits,
+        and are refused.
         """
         task = self.task
         if task is None:
-            sums = answers.shape[1] > 1 and reply.are_probabilities(answers)
+            sums = answers.shape[1] > 1 and are_probabilities(answers)
             if self.asked is not None and answers.shape[1] > 1 and not sums:
                 raise ReplyError(
                     f"the model answered each {self.asked} with {answers.shape[1]} numbers between "
@@ -124,9 +161,17 @@ class Box:
                     "quantities to be explained as they are",
                     answers=answers,
                 )
+            if self.link is not None and not sums:
+                raise ReplyError(
+                    "link='logit' is for class probabilities, which sum to 1 in each row: these "
+                    "answers do not; say task='classification' if one number is a probability",
+                    answers=answers,
+                )
             task = "classification" if sums else "regression"
         if self.outputs is not None:
             return task, self.outputs
+        if self.headings.names is not None and len(self.headings.names) == answers.shape[1]:
+            return task, self.headings.names
         if task == "regression" and answers.shape[1] == 1:
             return task, ("prediction",)
         return task, tuple(range(answers.shape[1]))
@@ -134,21 +179,21 @@ class Box:
 
 @final
 class Steady:
-    """A black box that is asked several times, and answers with as many outputs every time."""
+    """A black box that is asked several times. The number of outputs must not change."""
 
     def __init__(self, box: Box) -> None:
         self._box, self._outputs = box, 0
 
     def ask(self, inputs: Any, rows: int) -> Array:
-        """As `Box.ask`; outputs that change from call to call are refused."""
+        """As `Box.ask`; another number of outputs than before is refused."""
         answers = self._box.ask(inputs, rows)
-        found = answers.shape[1]
-        if self._outputs and found != self._outputs:
+        outputs = answers.shape[1]
+        if self._outputs and outputs != self._outputs:
             raise ReplyError(
                 f"the model answered with {self._outputs} output{'s' * (self._outputs > 1)} before "
-                f"and with {found} now: every call must give as many"
+                f"and with {outputs} now: every call must give as many"
             )
-        self._outputs = found
+        self._outputs = outputs
         return answers
 
 
@@ -161,6 +206,9 @@ def box(model: Any, task: Task | None = None, outputs: Sequence[Hashable] | None
         return Box(None, "no model", task, names)
     if isinstance(model, type):
         raise InputError(f"{model.__name__} is a class: give a fitted model, an instance of it")
+    model = native(model, task, names)
+    if isinstance(model, Native):
+        return _of_native(model, task, names)
     kind, role = type(model).__name__, _role(model)
     if role == "clusterer":
         raise InputError(
@@ -182,7 +230,7 @@ def box(model: Any, task: Task | None = None, outputs: Sequence[Hashable] | None
         called = f"{kind}.{method}"
         if method == "predict_proba":
             return Box(function, called, "classification", known)
-        if method == "decision_function" and classes is None:  # a detector of outliers
+        if method == "decision_function" and classes is None:  # an outlier detector
             return Box(function, called, "regression", names or ("decision",))
         if method == "decision_function":
             _refuse_pairs(model, kind, len(classes or ()))
@@ -199,6 +247,21 @@ def box(model: Any, task: Task | None = None, outputs: Sequence[Hashable] | None
         )
     raise InputError(
         f"a model is an estimator with predict_proba or predict, or a function; {kind} is neither"
+    )
+
+
+def _of_native(model: Native, task: Task | None, names: tuple[Any, ...] | None) -> Box:
+    """The box of a model that says itself what it answers; the caller may know better."""
+    if task == "regression" and model.task == "classification":
+        note = "numbers as they are, since task='regression'"
+        return Box(model.plainly, model.calls_it, task, names, note=note)
+    return Box(
+        model.function,
+        model.calls_it,
+        task or model.task,
+        names or model.outputs,
+        model.margin,
+        note=model.note,
     )
 
 
@@ -221,23 +284,17 @@ def _names(outputs: Any) -> tuple[Any, ...]:
 
 
 def _role(model: Any) -> str | None:
-    """What scikit-learn calls the kind of an estimator, if it does."""
+    """The estimator type in scikit-learn's words, such as "classifier", or None."""
     try:
         role = model.__sklearn_tags__().estimator_type
-    except Exception:  # not an estimator, or one of an older or newer way
+    except Exception:  # not an estimator, or one of another version of scikit-learn
         role = getattr(model, "_estimator_type", None)
     return role if isinstance(role, str) else None
 
 
 def _refuse_pairs(model: Any, kind: str, classes: int) -> None:
-    """Margins between pairs of classes are not scores of classes."""
-    while True:
-        inner = getattr(model, "best_estimator_", None)
-        steps = getattr(model, "steps", None)
-        model = inner if inner is not None else steps[-1][1] if steps else model
-        if inner is None and not steps:
-            break
-    if classes > 2 and getattr(model, "decision_function_shape", None) == "ovo":
+    """Refuse a model whose margins are between pairs of classes."""
+    if classes > 2 and getattr(answering(model), "decision_function_shape", None) == "ovo":
         raise InputError(
             f"{kind} gives margins between pairs of classes (decision_function_shape='ovo'): "
             "use 'ovr', or a function that returns a score for each class"
@@ -245,7 +302,7 @@ def _refuse_pairs(model: Any, kind: str, classes: int) -> None:
 
 
 def _classes(model: Any) -> tuple[Any, ...] | None:
-    """The model's own class names, where it has one list of them."""
+    """The model's own class names, if it has one list of them."""
     classes = getattr(model, "classes_", None)
     if classes is None:
         return None
@@ -257,3 +314,129 @@ def _classes(model: Any) -> tuple[Any, ...] | None:
             "of names: give a function that returns its probabilities, and outputs, their names"
         )
     return tuple(plain(c) for c in classes)
+
+
+LARGEST = 1e150
+
+
+def _plain(reply: Any) -> NDArray[Any]:
+    """The reply, a tensor, frame, list or array, as an array."""
+    if isinstance(reply, list | tuple) and reply and all(np.ndim(part) == 2 for part in reply):
+        raise ReplyError(
+            f"the model returned {len(reply)} tables, as one with several targets does: wrap it in "
+            "a function that returns one of them"
+        )
+    if isinstance(reply, np.ma.MaskedArray) and np.ma.is_masked(reply):
+        raise ReplyError("the model masked some of its answers: every row needs one")
+    reply = _sorted(reply)
+    for step in ("detach", "cpu"):  # a torch-like tensor says how to leave its device
+        method = getattr(reply, step, None)
+        if callable(method):
+            reply = method()
+    if hasattr(reply, "toarray"):
+        reply = reply.toarray()
+    elif hasattr(reply, "to_numpy"):
+        reply = reply.to_numpy()
+    elif callable(getattr(reply, "numpy", None)) and not hasattr(reply, "__array__"):
+        reply = reply.numpy()
+    try:
+        return np.asarray(reply)
+    except (ValueError, TypeError) as error:
+        raise ReplyError(f"the model's reply is not a table of numbers: {error}") from None
+
+
+def _sorted(reply: Any) -> Any:
+    """A pandas reply with its rows in the order that was asked, by its index."""
+    index = getattr(reply, "index", None)
+    if type(reply).__module__.split(".")[0] != "pandas" or index is None:
+        return reply
+    order = np.asarray(index)
+    rows = np.arange(len(order))
+    moved = order.dtype.kind in "iu" and not np.array_equal(order, rows)
+    return reply.sort_index() if moved and np.array_equal(np.sort(order), rows) else reply
+
+
+def _headings(reply: Any) -> tuple[Any, ...] | None:
+    """The column names of a data frame, if they can name outputs; None for other replies."""
+    if type(reply).__module__.split(".")[0] not in ("pandas", "polars", "pyarrow"):
+        return None
+    names = getattr(reply, "column_names", None) or getattr(reply, "columns", None)
+    if names is None or getattr(names, "nlevels", 1) > 1:
+        return None
+    listed = tuple(plain(n) for n in names)
+    useful = all(isinstance(n, str | int | float) for n in listed)
+    return listed if useful and len(set(listed)) == len(listed) else None
+
+
+def check(reply: Any, rows: int) -> Array:
+    """The reply to `rows` rows as finite floats, shape (rows, outputs)."""
+    if reply is None:
+        raise ReplyError(f"the model returned None where {rows} answers were expected")
+    array = _plain(reply)
+    if array.dtype.kind == "O":
+        try:
+            array = array.astype(np.float64)
+        except OverflowError:
+            raise ReplyError("the model answered with numbers too large for a float") from None
+        except Exception:  # another package's object may raise anything
+            raise ReplyError(
+                "the model's reply holds values that are not numbers, such as "
+                f"{told(array.flat[0])}: give a function that returns probabilities or numbers"
+            ) from None
+    if array.dtype.kind in "US" and array.size:
+        raise ReplyError(
+            f"the model returned text such as {str(array.flat[0])!r}, not numbers: give a "
+            "function that returns probabilities (predict_proba), not labels"
+        )
+    if array.dtype.kind not in "fiub" and array.size:
+        raise ReplyError(f"the model returned {array.dtype} values, not real numbers")
+    if array.ndim == 1:
+        array = array[:, None]
+    if array.ndim != 2:
+        raise ReplyError(
+            f"the model returned an array of shape {array.shape}: one row of outputs for each "
+            f"of the {rows} rows was expected. A model with several outputs of several classes "
+            "must be wrapped in a function that returns one of them"
+        )
+    if len(array) != rows:
+        raise ReplyError(f"the model was asked {rows} rows but answered {len(array)}")
+    if array.shape[1] == 0:
+        raise ReplyError("the model returned no outputs")
+    # Always copy: a model may reuse the buffer of its answers.
+    answers = np.array(array, dtype=np.float64)
+    bad = ~np.isfinite(answers).all(axis=1)
+    if bad.any():
+        raise ReplyError(
+            f"the model answered {int(bad.sum())} of {rows} rows with NaN or infinity, "
+            f"first at row {int(bad.argmax())} of this call"
+        )
+    if np.abs(answers).max() > LARGEST:
+        raise ReplyError(
+            f"the model answered beyond ±{LARGEST:g}, whose squares overflow: give the answers in "
+            "other units"
+        )
+    return answers
+
+
+def are_probabilities(answers: Array) -> bool:
+    """Whether each row could be the probabilities of exclusive classes."""
+    inside = answers.min() >= -1e-6 and answers.max() <= 1 + 1e-6
+    return bool(inside and np.abs(answers.sum(axis=1) - 1).max() <= 1e-3)
+
+
+def probabilities(answers: Array, classes: int | None) -> Array:
+    """Class probabilities, shape (n, classes). One column is that of the second of two classes."""
+    if answers.shape[1] == 1 and classes in (None, 2):
+        answers = np.concatenate([1 - answers, answers], axis=1)
+    if not are_probabilities(answers):
+        row = int(np.argmax(np.abs(answers.sum(axis=1) - 1)))
+        logits = answers.shape[1] > 1 and (answers.min() < 0 or answers.max() > 1)
+        hint = "; if these are logits, return their softmax" if logits else ""
+        shown = ", ".join(f"{v:.4g}" for v in answers[row][:5])
+        more = ", …" if answers.shape[1] > 5 else ""
+        raise ReplyError(
+            f"the model's reply is not probabilities: row {row} is [{shown}{more}]. They must lie "
+            f"between 0 and 1 and sum to 1{hint}; to explain raw outputs, give a function "
+            "that returns them, and task='regression'"
+        )
+    return answers

@@ -1,4 +1,4 @@
-"""An ONNX file as a model: a graph of sums and tables, so no code in it needs to be trusted."""
+"""An ONNX file as a model. It holds arithmetic only, so no code in it needs to be trusted."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from typing import Any, Final, TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle.table.column import Codes, is_missing, whole
-from eagle.table.frame import Frame
-from eagle.table.read import frame
+from eagle.table.column import Codes, are_integers, is_missing
+from eagle.table.frame import Frame, frame
 from eagle.types import InputError, MissingExtraError, ReplyError
 
 TEXT: Final = "tensor(string)"
@@ -33,12 +32,13 @@ Feed: TypeAlias = dict[str, NDArray[Any]]
 class OnnxModel:
     """A function of tables, computed by an ONNX graph: n rows in, n answers out.
 
-    `source` is the file's path, or its bytes; pickled, bytes travel along and a path must exist
-    where it is read. The graph takes one matrix, or one column an input, found by name.
+    `source` is the file's path or its bytes. A pickle contains the bytes; of a path it contains
+    the path alone, which must exist where the pickle is read. The graph takes one matrix, or one
+    input for each column, matched by name.
 
-    `feature_names_in_` and `n_features_in_` are what the inputs say of the columns, None where
-    they do not. `classes_` are the keys of a ZipMap's answers, None until an answer shows them,
-    which is mostly at once: a row of zeros is asked.
+    `feature_names_in_` and `n_features_in_` are what the inputs say about the columns, or None.
+    `classes_` are the keys of a ZipMap's answers, None until an answer has shown them. A row of
+    zeros is asked at the start, so this is mostly at once.
     """
 
     def __init__(self, source: bytes | str | PathLike[str]) -> None:
@@ -47,7 +47,7 @@ class OnnxModel:
         self._inputs = _inputs(self._session.get_inputs())
         self._output = _output(self._session.get_outputs())
         shape = self._inputs[0].shape
-        # A graph exported without a free first dimension takes so many rows, no more, no fewer.
+        # A graph exported with a fixed first dimension takes exactly this many rows.
         self._batch = shape[0] if isinstance(shape[0], int) else None
         self.feature_names_in_: list[str] | None = None
         self.n_features_in_: int | None = None
@@ -58,7 +58,7 @@ class OnnxModel:
             self.n_features_in_ = len(self._inputs)
         self.classes_: tuple[Any, ...] | None = None
         if _is_map(self._output) and self.n_features_in_ is not None:
-            with suppress(Exception):  # a graph may refuse zeros: then its first answer tells
+            with suppress(Exception):  # a graph may refuse zeros: then the first answer shows them
                 self._run(self._zeros(), self._batch or 1)
 
     def __call__(self, table: Any) -> NDArray[Any]:
@@ -86,7 +86,7 @@ class OnnxModel:
         }
 
     def _order(self, rows: Frame) -> list[int]:
-        """The columns the graph takes: by their names, else by their places."""
+        """The columns that the graph takes, by name if there are names, else by place."""
         names, width = self.feature_names_in_, self.n_features_in_
         if names is not None and rows.named:
             lacking = [n for n in names if n not in rows.names]
@@ -118,7 +118,7 @@ class OnnxModel:
         return np.array([list(row.values()) for row in reply], dtype=np.float64)
 
     def _zeros(self) -> Feed:
-        """A row of zeros and empty text, as often as the graph wants it."""
+        """A row of zeros and empty text, repeated if the graph takes a fixed number of rows."""
         width = 1 if self.feature_names_in_ is not None else self.n_features_in_ or 1
         return {
             i.name: np.full(
@@ -139,7 +139,7 @@ class OnnxModel:
 
 
 def load(path: str | PathLike[str]) -> OnnxModel:
-    """The model in an ONNX file. Nothing in the file is ever run but its arithmetic."""
+    """The model in an ONNX file. Only the arithmetic in the file is run."""
     if not Path(path).is_file():
         raise InputError(f"there is no file {path}")
     return OnnxModel(path)
@@ -151,16 +151,16 @@ def _session(source: bytes | str) -> Any:
     except ImportError:
         raise MissingExtraError("an ONNX model", "onnxruntime", "onnx") from None
     options = onnxruntime.SessionOptions()
-    options.log_severity_level = 4  # what it would print to standard error, it also raises
+    options.log_severity_level = 4  # it raises what it would print to standard error
     try:
         return onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
-    except Exception as error:  # onnxruntime's errors have no parent but Exception
+    except Exception as error:  # onnxruntime's errors derive from Exception only
         what = "these bytes are" if isinstance(source, bytes) else f"{source} is"
         raise InputError(f"{what} not an ONNX model that onnxruntime can run: {error}") from None
 
 
 def _inputs(inputs: Sequence[Any]) -> Sequence[Any]:
-    """The graph's inputs, if they are a matrix or columns of a table."""
+    """The graph's inputs; others than one matrix, or one for each column, are refused."""
     known = all(i.type in DTYPES for i in inputs)
     if inputs and known and (_is_matrix(inputs) or all(_is_column(i) for i in inputs)):
         return inputs
@@ -185,9 +185,9 @@ def _is_map(output: Any) -> bool:
 
 
 def _output(outputs: Sequence[Any]) -> Any:
-    """The output that is read: probabilities by name, else a ZipMap, else the last reals."""
+    """The output to read: one named like probabilities, else a ZipMap, else the last of reals."""
     reals = [o for o in outputs if o.type in REALS]
-    # An unknown rank is an empty shape.
+    # A shape of unknown rank is empty.
     likely = [o for o in reals if "prob" in o.name.lower() and len(o.shape) in (0, 2)]
     maps = [o for o in outputs if _is_map(o)]
     chosen = likely[:1] or maps[:1] or reals[-1:]
@@ -206,7 +206,9 @@ def _column(rows: Frame, j: int, kind: str) -> NDArray[Any]:
     if kind == TEXT:
         objects = rows.objects(j)
         if any(is_missing(v) for v in objects):
-            raise InputError(f"column {name!r} has holes, and ONNX has no text for them: fill them")
+            raise InputError(
+                f"column {name!r} has missing values, and ONNX has no text for them: fill them"
+            )
         return np.array([str(v) for v in objects], dtype=object)
     values = rows.read(j)
     if isinstance(values, Codes):
@@ -220,8 +222,8 @@ def _column(rows: Frame, j: int, kind: str) -> NDArray[Any]:
             "or turn it into numbers as was done for the model"
         )
     dtype = np.dtype(DTYPES[kind])
-    if dtype.kind != "f" and not whole(values):
+    if dtype.kind != "f" and not are_integers(values):
         raise InputError(
-            f"column {name!r} must hold integers without holes: the ONNX model takes {kind}"
+            f"column {name!r} must hold integers, none missing: the ONNX model takes {kind}"
         )
     return values.astype(dtype)

@@ -5,9 +5,26 @@ Only this package needs matplotlib, and only when something is drawn.
 
 from eagle.plot.bars import attribution
 from eagle.plot.dots import comparison
+from eagle.plot.grid import heatmap
+from eagle.plot.groups import cohorts
+from eagle.plot.images import image
 from eagle.plot.lines import convergence
+from eagle.plot.means import importance
 from eagle.plot.panels import methods
-from eagle.plot.picture import image
-from eagle.plot.words import text
+from eagle.plot.scatter import dependence
+from eagle.plot.swarm import beeswarm
+from eagle.plot.texts import text
 
-__all__ = ["attribution", "comparison", "convergence", "image", "methods", "text"]
+__all__ = [
+    "attribution",
+    "beeswarm",
+    "cohorts",
+    "comparison",
+    "convergence",
+    "dependence",
+    "heatmap",
+    "image",
+    "importance",
+    "methods",
+    "text",
+]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from eagle.explanation import LEVEL, Explanation
+from eagle.plot.fonts import cautions, legible
 from eagle.plot.page import WIDTH, lined, meaning, one, page, pale, sides, tall, unsure, whiskers
 from eagle.types import integer
 
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+@legible
 def attribution(
     explanation: Explanation, ax: Axes | None = None, *, level: float = LEVEL, most: int = 15
 ) -> Axes:
@@ -53,6 +55,6 @@ def attribution(
     p.title(e.title)
     hint = "; hatched where it contains zero" if any(unclear) else ""
     p.x_label(meaning([e]), *whiskers([e], level, "Whiskers", hint))
-    if e.warnings:
-        p.note(f"Warning: {warning}" for warning in e.warnings)
+    if notes := cautions([e]):
+        p.note(notes)
     return p.done()

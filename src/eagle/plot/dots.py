@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from eagle.explanation import LEVEL, Explanation, short
+from eagle.explanation import LEVEL, Explanation
+from eagle.plot.fonts import cautions, legible, visible
 from eagle.plot.page import (
     LITERAL,
     WIDTH,
@@ -20,7 +21,7 @@ from eagle.plot.page import (
     unsure,
     whiskers,
 )
-from eagle.types import Array, InputError, integer
+from eagle.types import Array, InputError, integer, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,6 +30,7 @@ MARKERS = "osD^vPX*"
 """One more than there are colours: 56 explanations differ in colour or marker."""
 
 
+@legible
 def comparison(
     explanations: Mapping[str, Explanation],
     ax: Axes | None = None,
@@ -40,7 +42,7 @@ def comparison(
 
     Features are matched by name; an explanation without a feature has no dot there. The `most`
     features with the largest mean size of scores are drawn, and the others are counted. A
-    dot is hollow where its interval contains zero.
+    dot is hollow where its interval contains zero. Warnings of the explanations are written below.
     """
     every = _checked(explanations)
     names = _strongest(every.values())
@@ -56,12 +58,14 @@ def comparison(
         there = [(y, e.names.index(name)) for y, name in enumerate(shown) if name in e.names]
         rows = np.array([y for y, _ in there], dtype=float) + gap * (i - (len(every) - 1) / 2)
         index = np.array([j for _, j in there], dtype=np.intp)
-        hollow |= _dots(p, i, rows, e.scores[index], interval[index])
+        hollow |= dots(p, i, rows, e.scores[index], interval[index])
     p.rows(labels, more)
     p.title(_title(every.values()))
     hint = "; hollow dots where it contains zero" if hollow else ""
     p.x_label(meaning(every.values()), *whiskers(every.values(), level, "Lines", hint))
-    _legend(p, list(every))
+    legend(p, list(every))
+    if notes := cautions(every.values()):
+        p.note(notes)
     return p.done()
 
 
@@ -89,7 +93,7 @@ def _look(i: int, p: Page) -> tuple[Any, str]:
     return p.colour(i), MARKERS[i % len(MARKERS)]
 
 
-def _dots(p: Page, i: int, rows: Array, scores: Array, interval: Array) -> bool:
+def dots(p: Page, i: int, rows: Array, scores: Array, interval: Array) -> bool:
     """Draw the i-th explanation, and return whether any of its dots is hollow."""
     colour, marker = _look(i, p)
     unclear = unsure(interval)
@@ -126,16 +130,17 @@ def _title(explanations: Collection[Explanation]) -> str:
     return f"{len(explanations)} explanations"
 
 
-def _legend(p: Page, names: list[str]) -> None:
+def legend(p: Page, names: list[str], more: str = "") -> None:
+    """Names of what `dots` drew; a last line says that there are more."""
     from matplotlib.lines import Line2D
 
     keys = []
     for i in range(len(names)):
         colour, marker = _look(i, p)
         keys.append(Line2D([], [], color=colour, marker=marker, markersize=4.5, linewidth=1.2))
-    legend = p.ax.legend(
-        keys,
-        [str(i) for i in range(len(names))],
+    drawn = p.ax.legend(
+        keys + ([Line2D([], [], linestyle="none")] if more else []),
+        [str(i) for i in range(len(names) + bool(more))],
         loc="upper left",
         bbox_to_anchor=(1.03, 1.0),
         borderaxespad=0.0,
@@ -143,5 +148,5 @@ def _legend(p: Page, names: list[str]) -> None:
         fontsize="small",
     )
     # Written afterwards: a legend leaves out names that begin with an underscore.
-    for text, name in zip(legend.get_texts(), names, strict=True):
-        text.set(text=short(str(name), 30), **LITERAL)
+    for text, name in zip(drawn.get_texts(), [*names, *filter(None, [more])], strict=True):
+        text.set(text=visible(short(str(name), 30)), **LITERAL)

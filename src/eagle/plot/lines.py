@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
 
 from eagle.explanation import LEVEL, Explanation
+from eagle.plot.fonts import cautions, legible
 from eagle.plot.page import LITERAL, WIDTH, Page, lined, meaning, one, page, per_cent
 from eagle.types import Array, integer
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 STYLES = ("-", "--", ":", "-.")
 
 
+@legible
 def convergence(
     explanation: Explanation,
     ax: Axes | None = None,
@@ -31,7 +33,7 @@ def convergence(
 
     Plans are nested: the first n rows are what a budget of n would have asked. So about `steps`
     prefixes are fitted again, without asking the model. The `most` strongest features of the whole
-    explanation are drawn.
+    explanation are drawn. Warnings of the explanation are written below.
     """
     e = one(explanation, "convergence")
     order = e.order()[: integer(most, "most", 1)]
@@ -55,6 +57,8 @@ def convergence(
     p.ax.set_ylabel(f"Score and its {per_cent(level)} interval", fontsize="small", **LITERAL)
     p.small_ticks("y")
     _labels(p, float(counts[-1]), grown[-1, :, 0], lined(e.conditions[j] for j in order))
+    if notes := cautions([e]):
+        p.note(notes)
     return p.done()
 
 

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, Final, Literal, final
 
 import numpy as np
 
-from eagle.explanation import Explanation, short
+from eagle.explanation import Explanation
+from eagle.plot.fonts import visible
 from eagle.show.sheet import DOWN, UP
 from eagle.surrogate.posterior import Bounds
-from eagle.types import Array, InputError, MissingExtraError
+from eagle.types import Array, InputError, MissingExtraError, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -160,7 +161,9 @@ def page(ax: Axes | None, width: float, height: float, what: str) -> Page:
 def lined(labels: Iterable[str]) -> list[str]:
     """Labels of rows: long ones take two lines, and longer ones are cut."""
     return [
-        "\n".join(textwrap.wrap(short(label, 2 * LABEL), LABEL, max_lines=2, placeholder="…"))
+        "\n".join(
+            textwrap.wrap(visible(short(label, 2 * LABEL)), LABEL, max_lines=2, placeholder="…")
+        )
         for label in labels
     ]
 
@@ -176,7 +179,7 @@ def fold(artist: Text, text: str, inches: float) -> None:
     figure = artist.get_figure()
     assert figure is not None
     folded = []
-    for line in text.split("\n"):
+    for line in visible(text).split("\n"):
         artist.set_text(line)
         size, parts = len(line), [line]
         while size > NARROW and (length := artist.get_window_extent().width / figure.dpi) > inches:
@@ -212,25 +215,26 @@ def pale(colour: str) -> tuple[float, float, float, float]:
 
 def meaning(explanations: Iterable[Explanation]) -> str:
     """What a score means. Row 0 is the instance, where a match is 1 and an offset is 0."""
-    found = set()
+    meanings = set()
     for e in explanations:
         if not e.signed:
-            found.add("how much the feature matters, not which way it pushes")
+            meanings.add("how much the feature matters, not which way it pushes")
             continue
         if e.surrogate is None:
-            found.add(f"as {short(e.method, 60)} defines it")
+            meanings.add(f"as {short(e.method, 60)} defines it")
             continue
         match = e.evidence.features[0] == 1
         step = "standard deviation" if np.isfinite(e.contrast).all() else "given scale"
+        answer = "answer" if e.link is None else "log-odds"
         if match.all():
-            found.add("what having this value adds to the answer")
+            meanings.add(f"what having this value adds to the {answer}")
         elif match.any():
-            found.add(f"what having this value, or one more {step}, adds")
+            meanings.add(f"what having this value, or one more {step}, adds")
         else:
-            found.add(f"change of the answer per {step}")
-    if len(found) > 1:
+            meanings.add(f"change of the {answer} per {step}")
+    if len(meanings) > 1:
         return "Score: as each method defines it; the units differ"
-    return f"Score: {found.pop()}"
+    return f"Score: {meanings.pop()}"
 
 
 def per_cent(level: float) -> str:

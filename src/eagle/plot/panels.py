@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eagle.comparison import Compared, Comparison
-from eagle.explanation import LEVEL, short
+from eagle.explanation import LEVEL
+from eagle.plot.fonts import cautions, legible, visible
 from eagle.plot.page import LITERAL, SOFT, lined, pale, per_cent, sides, unsure
-from eagle.types import InputError, MissingExtraError, integer
+from eagle.types import InputError, MissingExtraError, integer, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,11 +21,13 @@ ACROSS = 5
 """Panels in a row."""
 
 
+@legible
 def methods(comparison: Comparison, *, level: float = LEVEL, most: int = 10) -> NDArray[np.object_]:
     """A panel for each method: its scores as bars, with intervals where it has them.
 
     Dots are the scores of all runs: where they scatter, the method is not stable. A bar is pale
     where its interval contains zero. Below each name are its stability over runs and its rows.
+    Warnings are written below all.
     The axes are returned, one for each method.
     """
     try:
@@ -54,9 +58,12 @@ def methods(comparison: Comparison, *, level: float = LEVEL, most: int = 10) -> 
         ax.set_yticks(range(len(order)), labels, **LITERAL)
         ax.set_ylim(len(order) - 0.5, -0.5)
     figure.suptitle(
-        comparison.title, x=0.01, ha="left", fontsize="medium", weight="bold", **LITERAL
+        visible(comparison.title), x=0.01, ha="left", fontsize="medium", weight="bold", **LITERAL
     )
-    figure.supxlabel(_note(comparison, level), x=0.01, ha="left", fontsize="small", alpha=SOFT)
+    said = [_note(comparison, level), *(_folded(w, 11 * wide + 12) for w in _warnings(comparison))]
+    figure.supxlabel("\n".join(said), x=0.01, ha="left", fontsize="small", alpha=SOFT, **LITERAL)
+    lines = sum(line.count("\n") + 1 for line in said) - 2
+    figure.set_figheight(figure.get_figheight() + 0.17 * lines)
     return np.asarray(drawn)
 
 
@@ -88,6 +95,23 @@ def _panel(ax: Axes, compared: Compared, order: list[int], level: float) -> None
         fontsize="x-small",
         alpha=SOFT,
     )
+
+
+def _warnings(comparison: Comparison) -> list[str]:
+    """The warnings of the methods' first runs, each once, with the methods that it is about."""
+    told: dict[str, list[str]] = {}
+    for compared in comparison.methods:
+        for warning in cautions([compared.first]):
+            told.setdefault(warning, []).append(short(compared.method, 26))
+    whole = len(comparison.methods)
+    return [
+        short(w if len(which) == whole else f"{', '.join(which)}: {w}", 400)
+        for w, which in told.items()
+    ]
+
+
+def _folded(line: str, width: int) -> str:
+    return "\n".join(wrap(visible(line), width))
 
 
 def _facts(compared: Compared) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from eagle.explanation import Explanation, short
+from eagle.explanation import Explanation
 from eagle.show.sheet import (
     DOWN,
     GREEN_RED,
@@ -17,10 +17,13 @@ from eagle.show.sheet import (
     number,
     pieces,
     rest,
+    right_to_left,
     sureness,
+    turned,
 )
 from eagle.show.sheet import sheet as sheet_of
 from eagle.subject import Passage
+from eagle.types import clean, short
 
 if TYPE_CHECKING:
     from rich.console import Group
@@ -42,7 +45,7 @@ def explanation(e: Explanation) -> Group:
     for bar in sheet.bars[:SHOWN]:
         style = (UP if bar.score > 0 else DOWN) if bar.clear else "dim"
         table.add_row(
-            Text(short(bar.label, 40)),
+            Text(turned(short(bar.label, 40))),
             Text(number(bar.score), style=style),
             Text(interval(bar), style="" if bar.clear and bar.known else "dim"),
             Text(sureness(bar.sure)),
@@ -63,9 +66,13 @@ def _coloured(shown: Shown) -> Text:
     from rich.text import Text
 
     assert isinstance(shown.subject, Passage)
-    out = Text()
-    for text, k in pieces(shown.subject):
+    out = Text(justify="right" if right_to_left(shown.subject.text) else None)
+    for text, k in pieces(shown.subject, shown.scores):
         strong = k is not None and abs(float(shown.depth[k])) > 0.25
         style = "" if k is None else hue(shown, k, GREEN_RED) if strong else "dim"
-        out.append(short(text, 200), style=f"bold {style}" if strong and shown.clear[k] else style)
+        if strong:
+            style = (
+                f"bold {style}" if shown.clear[k] else f"dim {style}" if shown.unsure[k] else style
+            )
+        out.append(clean(text), style=style)
     return out

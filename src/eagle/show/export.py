@@ -9,7 +9,7 @@ import numpy as np
 from eagle import packages
 from eagle.explanation import LEVEL, Explanation, columns
 from eagle.files.sealed import writable
-from eagle.types import InputError, MissingExtraError
+from eagle.types import Array, InputError, MissingExtraError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,6 +24,7 @@ def to_frame(e: Explanation, level: float = LEVEL) -> pd.DataFrame:
     low, high, std, sure = columns(e, level)
     rank = np.empty(len(e.names), dtype=int)
     rank[e.order()] = np.arange(1, len(e.names) + 1)
+    odds = {} if e.link is None or not e.signed else {"odds": np.exp(e.scores)}
     return pd.DataFrame(
         {
             "feature": [writable(name) for name in e.names],
@@ -36,19 +37,14 @@ def to_frame(e: Explanation, level: float = LEVEL) -> pd.DataFrame:
             "std": std,
             "probability_sign": sure,
             "rank": rank,
+            **odds,
         }
     )
 
 
 def to_shap(e: Explanation, level: float = LEVEL) -> Any:
     """Contributions that add up from the base to the local line at x."""
-    if not e.signed:
-        raise InputError(f"the scores of {e.method} have no sign: they add up to nothing")
-    if not np.isfinite(e.contrast).all():
-        raise InputError(
-            "contributions need a background to start from, and this explanation was made "
-            "from scales alone: read the scores as slopes instead"
-        )
+    check_adds_up(e.method, e.signed, e.contrast)
     shap = packages.shap("to_shap")
     values = e.scores * e.contrast
     return shap.Explanation(
@@ -58,6 +54,17 @@ def to_shap(e: Explanation, level: float = LEVEL) -> Any:
         feature_names=list(e.names),
         **({} if e.posterior is None else _bounds(e, level)),
     )
+
+
+def check_adds_up(method: str, signed: bool, contrast: Array) -> None:
+    """Refuse scores that are no contributions."""
+    if not signed:
+        raise InputError(f"the scores of {method} have no sign: they add up to nothing")
+    if not np.isfinite(contrast).all():
+        raise InputError(
+            "contributions need a background to start from, and this explanation was made "
+            "from scales alone: read the scores as slopes instead"
+        )
 
 
 def _bounds(e: Explanation, level: float) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from math import isnan
 
 from eagle import png
 from eagle.comparison import Comparison
-from eagle.explanation import Explanation, short
+from eagle.explanation import Explanation
 from eagle.show import tables
 from eagle.show.panels import panels
 from eagle.show.sheet import (
@@ -25,7 +25,11 @@ from eagle.show.sheet import (
     sureness,
 )
 from eagle.show.sheet import sheet as sheet_of
-from eagle.subject import Passage, Picture
+from eagle.subject import Image, Passage
+from eagle.types import clean, short
+
+SIDES, MOST = (128, 112, 96, 80, 64, 48), 36_000
+"""Pixels of an image's side on a page, the most that fit into so many bytes of PNG."""
 
 STYLE = """
 .eagle{--up:#0072B2;--down:#D55E00;--line:#8884;--soft:#666;color:inherit;
@@ -39,13 +43,15 @@ font-variant-numeric:tabular-nums}
 .eagle .plot{width:30%;min-width:8em}.eagle svg{display:block;width:100%;height:1.3em}
 .eagle .title{font-weight:600}.eagle .fact{color:var(--soft);font-size:12px}
 .eagle .words{line-height:2.1}.eagle .words span{border-radius:3px;padding:.1em .15em}
-.eagle .words span{border-style:solid}.eagle img{image-rendering:pixelated;margin:.4em 0}
+.eagle .words span{border-style:solid}.eagle .words .unsure{border-style:dashed;opacity:.75}
+.eagle .words,.eagle bdi{overflow-wrap:anywhere;white-space:pre-line}
+.eagle img{image-rendering:pixelated;margin:.4em 0}
 .eagle .warn{border-left:3px solid var(--down);padding-left:.6em;margin:.4em 0}
 """
 
 
 def explanation(e: Explanation) -> str:
-    """A page fragment without scripts, for light and dark, under 30 kB."""
+    """A page fragment without scripts, for light and dark. With a photograph it has under 60 kB."""
     sheet = sheet_of(e)
     bars = sheet.bars[:SHOWN]
     reach = max([abs(v) for b in bars for v in (b.low, b.high, b.score) if not isnan(v)] + [1e-300])
@@ -68,7 +74,7 @@ def _row(b: Bar, reach: float) -> str:
     """A feature as a row of the table."""
     span = f"{number(b.low)} … {number(b.high)}" if b.known else "not known"
     return (
-        f"<tr><td>{escape(short(b.label, 48))}</td><td>{number(b.score)}</td>"
+        f"<tr><td><bdi>{escape(short(b.label, 48))}</bdi></td><td>{number(b.score)}</td>"
         f'<td class="plot">{_bar(b, reach)}</td>'
         f"<td>{span}</td><td>{sureness(b.sure)}</td></tr>"
     )
@@ -100,38 +106,55 @@ def _bar(b: Bar, reach: float) -> str:
 def _subject(shown: Shown) -> str:
     """The image or text itself, as part of a page."""
     if isinstance(shown.subject, Passage):
-        return f'<div class="words">{_words(shown, shown.subject)}</div>'
-    if isinstance(shown.subject, Picture):
-        pixels = panels(shown, shown.subject)
-        data = b64encode(png.encode(pixels)).decode()
-        wide = max(pixels.shape[1], 320)
+        return f'<div class="words" dir="auto">{_words(shown, shown.subject)}</div>'
+    if isinstance(shown.subject, Image):
         says = "the image, its segments by score, and by the width of their intervals"
-        return f'<img alt="{says}" width="{wide}" src="data:image/png;base64,{data}">'
+        hatched = " Hatched: the interval contains zero." if shown.unsure.any() else ""
+        wide, data = _drawn(shown, shown.subject)
+        return (
+            f'<img alt="{says}" width="{wide}" src="data:image/png;base64,{data}">'
+            f'<div class="fact">Blue pushes the answer up, orange down.{hatched}</div>'
+        )
     return ""
+
+
+def _drawn(shown: Shown, picture: Image) -> tuple[int, str]:
+    """The width of the panels on the page, and their PNG, as large as its bytes may be."""
+    widest = max(panels(shown, picture).shape[1], 320)
+    for side in SIDES:
+        data = png.encode(panels(shown, picture, side))
+        if len(data) <= MOST:
+            break
+    return widest, b64encode(data).decode()
 
 
 def _words(shown: Shown, passage: Passage) -> str:
     out = []
-    for text, k in pieces(passage):
+    for text, k in pieces(passage, shown.scores):
         if k is None:
-            out.append(escape(short(text, 200)))
+            out.append(escape(_lines(text)))
             continue
         colour = hue(shown, k, GREEN_RED)
-        share, frame = (
-            round(0.75 * abs(float(shown.depth[k])), 2),
-            round(3 * float(shown.doubt[k]), 1),
-        )
+        pale = 0.4 if shown.unsure[k] else 0.75
+        kind = ' class="unsure"' if shown.unsure[k] else ""
+        share = round(pale * abs(float(shown.depth[k])), 2)
+        frame = round(3 * float(shown.doubt[k]), 1)
         red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
         out.append(
-            f'<span title="{escape(number(float(shown.scores[k])))}" style="background:rgba({red},'
-            f'{green},{blue},{share});border-width:{frame}px;border-color:{colour}">'
-            f"{escape(short(text, 60))}</span>"
+            f'<span{kind} title="{escape(number(float(shown.scores[k])))}" style="background:rgba('
+            f'{red},{green},{blue},{share});border-width:{frame}px;border-color:{colour}">'
+            f"{escape(_lines(text))}</span>"
         )
     return "".join(out)
 
 
+def _lines(text: str) -> str:
+    """A text that any page can show, with its lines."""
+    return "\n".join(clean(line) for line in text.splitlines()) + "\n" * text.endswith("\n")
+
+
 def comparison(c: Comparison) -> str:
-    """What each method cost, its scores, and what one must know to read them."""
+    """The cost and the scores of each method, with notes."""
     parts = [f"<p><b>{escape(tables.title(c))}</b></p>"]
     parts += [_table(tables.costs(c)), _table(tables.scores(c))]
     parts += [f"<p>{escape(note)}</p>" for note in tables.notes(c)]

@@ -8,22 +8,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eagle.show.sheet import DOWN, UP, Shown, hue
-from eagle.subject import Picture
+from eagle.subject import Image
 
 SMALLEST: Final = 20
-"""Outlines would cover images with fewer pixels a side."""
+"""Smaller images have no outlines, which would cover them."""
+
+SHADES: Final = 0b11111000
 
 WIDEST: Final = 128
 """Pixels of an image's side on a page."""
 
 
-def panels(shown: Shown, picture: Picture) -> NDArray[np.uint8]:
-    """The image, its heat map, and its uncertainty if known, side by side, small."""
-    step = -(-max(picture.labels.shape) // WIDEST)
-    labels, pixels = picture.labels[::step, ::step], picture.pixels[::step, ::step]
-    grey = pixels.mean(axis=2, keepdims=True)
+def panels(shown: Shown, image: Image, side: int = WIDEST) -> NDArray[np.uint8]:
+    """The image, its heat map, and its uncertainty if known, side by side, small.
+
+    Segments whose interval contains zero are hatched. Shades are fewer than there could be: it
+    halves the bytes, and is hardly seen.
+    """
+    thin = np.ix_(*(_thinned(n, side / max(image.labels.shape)) for n in image.labels.shape))
+    labels, pixels = image.labels[thin], image.pixels[thin] & SHADES
+    grey = pixels.mean(axis=2, keepdims=True) // 16 * 16
     hues = np.array([_rgb(hue(shown, k, (UP, DOWN))) for k in range(len(shown.scores))])
-    share = 0.85 * np.abs(shown.depth)[labels][..., None]
+    share = (0.85 * np.abs(shown.depth)[labels] * ~_hatch(shown.unsure[labels]))[..., None]
     heat = (1 - share) * (0.5 * grey + 110) + share * hues[labels]
     parts = [pixels, heat]
     if shown.doubt.any():
@@ -35,12 +41,25 @@ def panels(shown: Shown, picture: Picture) -> NDArray[np.uint8]:
     return np.asarray(np.rint(np.concatenate(beside, axis=1)), dtype=np.uint8)
 
 
+def _thinned(n: int, share: float) -> NDArray[np.intp]:
+    """Places among n, evenly, a share of them, or all."""
+    count = max(1, min(n, round(n * share)))
+    return np.asarray(np.arange(count) * n // count)
+
+
+def _hatch(unsure: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Diagonal stripes through what is not sure, where there is room for them."""
+    rows, columns = np.indices(unsure.shape)
+    striped = (rows + columns) % 6 < 3
+    return np.asarray(unsure & striped & (min(unsure.shape) >= SMALLEST))
+
+
 def _edges(labels: NDArray[np.intp]) -> NDArray[np.bool_]:
     """Pixels whose neighbour to the right or below is of another segment."""
-    found = np.zeros(labels.shape, dtype=bool)
-    found[:, :-1] = labels[:, 1:] != labels[:, :-1]
-    found[:-1] |= labels[1:] != labels[:-1]
-    return np.asarray(found & (min(labels.shape) >= SMALLEST))
+    edges = np.zeros(labels.shape, dtype=bool)
+    edges[:, :-1] = labels[:, 1:] != labels[:, :-1]
+    edges[:-1] |= labels[1:] != labels[:-1]
+    return np.asarray(edges & (min(labels.shape) >= SMALLEST))
 
 
 def _rgb(hue: str) -> tuple[int, int, int]:

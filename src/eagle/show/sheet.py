@@ -1,4 +1,4 @@
-"""What is shown of an explanation, in words and numbers, before it becomes text, HTML or rich."""
+"""The content that is shown of an explanation, before it becomes text, HTML or rich."""
 
 from __future__ import annotations
 
@@ -6,26 +6,40 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isnan
 from typing import final
+from unicodedata import bidirectional
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eagle.explanation import LEVEL, Explanation, columns
-from eagle.subject import Passage, Subject
+from eagle.show.missed import end_fact, fact, says
+from eagle.subject import Image, Passage, Subject
+from eagle.surrogate.fit import is_flat
 from eagle.surrogate.posterior import Bounds
-from eagle.types import Array
+from eagle.surrogate.reweighted import Reweighted
+from eagle.targets import answers_of
+from eagle.types import Array, short
 
 SHOWN = 20
 """At most this many features are shown; the others are counted in a line."""
 
 UP, DOWN = "#0072B2", "#D55E00"
-"""Blue and vermillion of Okabe and Ito's palette: told apart by every kind of sight."""
+"""Blue and vermillion of Okabe and Ito's palette, which colour-blind readers can tell apart."""
 
 GREEN_RED, BLUE_ORANGE = ("#009E73", "#D55E00"), ("#0072B2", "#E69F00")
 """For words, up and down: a green and a red, or a blue and an orange, of the same palette."""
 
-PARTS = 400
-"""So many parts of a text are shown."""
+PARTS, LONG = 400, 6000
+"""Of a text with more parts, or more characters, only the strongest parts are shown…"""
+
+STRONGEST, HEAD = 40, 160
+"""… so many of them, and so many characters of each."""
+
+NAME = 60
+"""So many characters of a class are shown in a title: the probability must stay in sight."""
+
+LIKELY = 5
+"""So many classes are listed with their probabilities."""
 
 
 @final
@@ -44,7 +58,7 @@ class Bar:
 
     @property
     def clear(self) -> bool:
-        """Whether the interval leaves no doubt of the sign; without one, nothing doubts it."""
+        """Whether the interval excludes 0, or there is none."""
         return not self.low <= 0 <= self.high
 
     @property
@@ -64,25 +78,30 @@ class Shown:
 
     @property
     def depth(self) -> Array:
-        """How strong each feature is beside the strongest, with its sign."""
+        """Each score over the largest size of a score."""
         return self.scores / (float(np.abs(self.scores).max()) or 1.0)
 
     @property
     def doubt(self) -> Array:
-        """How wide each interval is beside the strongest score, up to 1; 0 where none is known."""
+        """The width of each interval over the strongest score, at most 1; 0 where not known."""
         wide = np.nan_to_num(self.interval[:, 1] - self.interval[:, 0])
         return np.minimum(wide / (float(np.abs(self.scores).max()) or 1.0), 1.0)
 
     @property
     def clear(self) -> NDArray[np.bool_]:
-        """Which intervals leave no doubt of the sign; where none is known, none do."""
+        """Which intervals are known and exclude 0."""
         return np.asarray((self.interval[:, 0] > 0) | (self.interval[:, 1] < 0))
+
+    @property
+    def unsure(self) -> NDArray[np.bool_]:
+        """Which intervals contain zero; an unknown one does not."""
+        return np.asarray((self.interval[:, 0] <= 0) & (self.interval[:, 1] >= 0))
 
 
 @final
 @dataclass(frozen=True)
 class Sheet:
-    """All that a rendering shows, already in words and numbers, best feature first."""
+    """All that is shown, as text and numbers, strongest feature first."""
 
     title: str
     bars: Sequence[Bar]
@@ -93,7 +112,7 @@ class Sheet:
 
 
 def sheet(e: Explanation, level: float = LEVEL) -> Sheet:
-    """What every way of showing an explanation shows."""
+    """The content that text, HTML and rich show."""
     low, high, _, sure = columns(e, level)
     known = e.posterior.level if isinstance(e.posterior, Bounds) else level
     bars = [
@@ -106,39 +125,76 @@ def sheet(e: Explanation, level: float = LEVEL) -> Sheet:
 
 def title(e: Explanation) -> str:
     """What is explained, as a question."""
+    if isnan(e.prediction):
+        return f"Why {short(e.target_name, NAME)}? The model was not asked about this row"
     if e.task == "classification" and isinstance(e.target, tuple):
-        return f"Why {e.target[0]}, not {e.target[1]}? Margin {e.prediction:+.4g}"
+        margin = "Margin" if e.link is None else "Log-odds"
+        one, other = (short(str(name), NAME // 2) for name in e.target)
+        return f"Why {one}, not {other}? {margin} {e.prediction:+.4g}"
+    name = short(e.target_name, NAME)
+    if e.task == "classification" and e.link is not None:
+        said = float(answers_of(e.evidence.answers[:1], e.outputs, e.target)[0])
+        counted = f"counted as {e.link.back(e.prediction):.4g}, " if e.link.clipped(said) else ""
+        says = f"{said:.4g}, {counted}log-odds {e.prediction:+.4g}"
+        return f"Why {name}? The model says {says}"
     if e.task == "classification":
-        return f"Why {e.target_name}? The model says {e.prediction:.4g}"
-    return f"Why {e.target_name} = {e.prediction:.6g}?"
+        return f"Why {name}? The model says {e.prediction:.4g}"
+    return f"Why {name} = {e.prediction:.6g}?"
+
+
+def likeliest(e: Explanation) -> str:
+    """The classes that the model gives an image or a text, the likeliest first; else nothing."""
+    many = len(e.outputs) > 2 and isinstance(e.subject, Image | Passage)
+    if e.task != "classification" or not many:
+        return ""
+    answers = e.evidence.answers[0]
+    first = np.argsort(-answers, kind="stable")[:LIKELY]
+    listed = ", ".join(f"{short(str(e.outputs[j]), 30)} ({answers[j]:.3g})" for j in first)
+    return f"The model says: {listed}"
 
 
 def _facts(e: Explanation) -> list[str]:
     """What it cost, how well it fits, and what its intervals are."""
-    facts = [_cost(e)]
+    facts = [_cost(e), *([said] if (said := likeliest(e)) else [])]
     if e.surrogate is not None:
-        fit = f"weighted R² {e.r2:.2f}" if np.isfinite(e.r2) else "no variation to fit"
+        unfit = "no variation to fit" if is_flat(_explained(e)) else "too few rows to tell"
+        fit = f"weighted R² {e.r2:.2f}" if np.isfinite(e.r2) else unfit
         if np.isfinite(e.r2_held_out):
             fit += f", {e.r2_held_out:.2f} on held-out rows"
-        facts.append(f"Fit: {fit}. At the instance it says {e.local_prediction:.4g}")
+        facts.append(f"Fit: {fit}. At the instance it says {says(e)}")
+    if isinstance(e.subject, Image | Passage) and e.subject.cut:
+        facts.append(f"Parts: {e.subject.cut}")
+    facts += [words for words in (fact(e), end_fact(e)) if words]
     if e.posterior is not None and e.surrogate is not None:
         facts.append(f"Intervals: {e.posterior.kind}")
+    if e.link is not None and e.signed:
+        facts.append("Scores are log-odds: +0.69 doubles the odds, −0.69 halves them")
     if not e.signed:
         facts.append("Scores say how much a feature matters, not which way it pushes")
     return facts
 
 
+def _explained(e: Explanation) -> Array:
+    return answers_of(e.evidence.answers, e.outputs, e.target, e.link)
+
+
 def _cost(e: Explanation) -> str:
     b = e.bill
+    if isinstance(e.surrogate, Reweighted):
+        return (
+            f"{e.method}: {e.surrogate.evenness.rows:,} rows, shared by all its explanations, and "
+            f"{b.rows} asked for this one"
+        )
     paid = (
         f"in {b.calls} call{'s' if b.calls != 1 else ''}, {b.model_seconds:.3f} s in the "
         f"model and {b.own_seconds:.3f} s outside"
     )
     stopped = f". It stopped there because {b.stopped}" if b.stopped else ""
-    return f"{e.method}: {b.rows} rows {paid if b.calls else 'answered elsewhere'}{stopped}"
+    rows = f"{b.rows} row{'s' if b.rows != 1 else ''}"
+    return f"{e.method}: {rows} {paid if b.calls else 'answered elsewhere'}{stopped}"
 
 
-# -- in words ------------------------------------------------------------------------------------
+# -- as text -------------------------------------------------------------------------------------
 
 
 def number(value: float) -> str:
@@ -166,15 +222,48 @@ def rest(sheet: Sheet) -> str | None:
     return f"… and {hidden} more feature{'s' if hidden > 1 else ''}" if hidden > 0 else None
 
 
-def pieces(passage: Passage) -> list[tuple[str, int | None]]:
-    """The whole text in order: parts with their feature, and what is between them with none."""
+def pieces(passage: Passage, scores: Array) -> list[tuple[str, int | None]]:
+    """The text in order: parts with their feature, and what is between them with none. Of a long
+    text the strongest parts alone, and how many were left out."""
+    spans = passage.spans
+    whole = len(spans) <= PARTS and len(passage.text) <= LONG
+    places = range(len(spans)) if whole else _strongest(passage, scores)
     out: list[tuple[str, int | None]] = []
-    at = 0
-    for start, end, feature in passage.spans[:PARTS]:
-        out += [(passage.text[at:start], None), (passage.text[start:end], feature)]
-        at = end
-    more = len(passage.spans) - PARTS
-    return [*out, (f" … and {more} more" if more > 0 else passage.text[at:], None)]
+    at, before = 0, -1
+    for k in places:
+        start, end, feature = spans[k]
+        gap = passage.text[at:start] if k == before + 1 else " … "
+        out += [(gap, None), (_head(passage.text[start:end], whole), feature)]
+        at, before = end, k
+    if whole:
+        return [*out, (passage.text[at:], None)]
+    return [*out, (f" … and {len(spans) - len(places)} more parts", None)]
+
+
+def _strongest(passage: Passage, scores: Array) -> list[int]:
+    """The places of the strongest features' first parts, in the order of the text."""
+    first: dict[int, int] = {}
+    for place, (_, _, feature) in enumerate(passage.spans):
+        first.setdefault(feature, place)
+    size = np.array([abs(float(scores[feature])) for feature in first])
+    places = np.array(list(first.values()))
+    return sorted(places[np.argsort(-size, kind="stable")[:STRONGEST]].tolist())
+
+
+def _head(part: str, whole: bool) -> str:
+    return part if whole or len(part) <= HEAD else part[: HEAD - 1] + "…"
+
+
+def right_to_left(text: str) -> bool:
+    """Whether a text begins with a letter of a script that runs from right to left."""
+    strong = (bidirectional(c) for c in text)
+    return next((c in ("R", "AL") for c in strong if c in ("L", "R", "AL")), False)
+
+
+def turned(text: str) -> str:
+    """A line for a terminal: one that runs from right to left is marked as such, and keeps what
+    stands beside it where it is."""
+    return f"\u2067{text}\u2069" if right_to_left(text) else text
 
 
 def hue(shown: Shown, k: int, colours: tuple[str, str]) -> str:

@@ -1,4 +1,4 @@
-"""What is shown of a comparison: tables of words, the first row being the heads of columns."""
+"""The content that is shown of a comparison: tables of text, headings first."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import Final
 import numpy as np
 
 from eagle.comparison import Comparison
-from eagle.explanation import Explanation, short
+from eagle.explanation import Explanation
 from eagle.show.sheet import number
+from eagle.types import short
 
 SHOWN: Final = 12
 """At most this many features are printed."""
@@ -20,7 +21,7 @@ def title(c: Comparison) -> str:
 
 
 def notes(c: Comparison) -> list[str]:
-    """What one must know to read the tables."""
+    """Sentences that explain the tables."""
     runs = len(c.methods[0].runs)
     seeds = f" over {runs} runs with seeds of their own" if runs > 1 else ""
     out = [
@@ -29,8 +30,8 @@ def notes(c: Comparison) -> list[str]:
     ]
     if c.converged is None:
         out.append(
-            "Stable is not right: converged=20000 adds the agreement with LIME's explanation from "
-            "that many rows."
+            "A stable explanation may be wrong: converged=20000 adds the agreement with LIME's "
+            "explanation from that many rows."
         )
     else:
         rows = c.converged.bill.rows

@@ -5,13 +5,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 from textwrap import wrap
 from typing import Final
+from unicodedata import combining, east_asian_width
 
 from eagle.comparison import Comparison
-from eagle.explanation import Explanation, short
+from eagle.explanation import Explanation
 from eagle.show import tables
-from eagle.show.sheet import SHOWN, Shown, heading, interval, number, pieces, rest, sureness
+from eagle.show.sheet import (
+    SHOWN,
+    Shown,
+    heading,
+    interval,
+    number,
+    pieces,
+    rest,
+    right_to_left,
+    sureness,
+    turned,
+)
 from eagle.show.sheet import sheet as sheet_of
 from eagle.subject import Passage
+from eagle.types import short
+
+ZERO: Final = "\u200c\u200d\ufe0f"
+"""What joins characters, or says how they look, takes no cell."""
 
 CONSOLE: Final = 110
 """Tables wider than this are printed in parts."""
@@ -22,7 +38,7 @@ def explanation(e: Explanation) -> str:
     sheet = sheet_of(e)
     bars = sheet.bars[:SHOWN]
     labels = [short(b.label, 40) for b in bars]
-    wide = max([len(x) for x in labels] + [7])
+    wide = max([cells(x) for x in labels] + [7])
     head = heading(sheet)
     lines = [short(sheet.title, 200), ""]
     if isinstance(sheet.shown.subject, Passage):
@@ -30,8 +46,8 @@ def explanation(e: Explanation) -> str:
     lines.append(f"{'feature':<{wide}}  {'score':>10}  {head:^24}  {'P(sign)':>7}")
     for label, bar in zip(labels, bars, strict=True):
         lines.append(
-            f"{label:<{wide}}  {number(bar.score):>10}  {interval(bar):^24}  "
-            f"{sureness(bar.sure):>7}".rstrip()
+            f"{turned(label)}{' ' * (wide - cells(label))}  {number(bar.score):>10}  "
+            f"{interval(bar):^24}  {sureness(bar.sure):>7}".rstrip()
         )
     more = rest(sheet)
     lines += [more] if more else []
@@ -40,18 +56,28 @@ def explanation(e: Explanation) -> str:
     return "\n".join(lines)
 
 
+def cells(text: str) -> int:
+    """How many cells of a console a text takes: Chinese characters and emoji take two each."""
+    return sum(
+        0 if combining(c) or c in ZERO else 2 if east_asian_width(c) in "WF" else 1 for c in text
+    )
+
+
 def _marked(shown: Shown) -> list[str]:
     """The text for a plain console: ▲ and ▼ behind words that surely push up and down."""
     assert isinstance(shown.subject, Passage)
     marks = {
         k: "▲" if shown.scores[k] > 0 else "▼" for k in range(len(shown.scores)) if shown.clear[k]
     }
-    text = "".join(t + marks.get(k, "") if k is not None else t for t, k in pieces(shown.subject))
-    return wrap(short(text, 2000), 100)
+    text = "".join(
+        t + marks.get(k, "") if k is not None else t for t, k in pieces(shown.subject, shown.scores)
+    )
+    rtl = right_to_left(text)
+    return [f"\u2067{line}\u2069" if rtl else line for line in wrap(short(text, 8000), 100)]
 
 
 def comparison(c: Comparison) -> str:
-    """What each method cost, its scores, and what one must know to read them."""
+    """The cost and the scores of each method, with notes."""
     parts = [tables.costs(c), *_blocks(tables.scores(c))]
     shown = [line for table in parts for line in (*_lines(table), "")]
     return "\n".join([tables.title(c), "", *shown, *tables.notes(c)])

@@ -1,4 +1,4 @@
-"""In words, what a reader should know before trusting an explanation."""
+"""Sentences that a reader should know before trusting an explanation."""
 
 from __future__ import annotations
 
@@ -8,11 +8,15 @@ from typing import Final
 import numpy as np
 
 from eagle.explanation import Explanation
+from eagle.misfit import is_line
+from eagle.show import missed
+from eagle.subject import Image
 from eagle.surrogate.fit import is_flat, moved
 from eagle.targets import answers_of
 from eagle.types import clean
 
 POOR_FIT: Final = 1 / 3
+"""The least R² without a warning, for a surrogate that is not a line."""
 
 
 def warnings(e: Explanation) -> tuple[str, ...]:
@@ -20,13 +24,39 @@ def warnings(e: Explanation) -> tuple[str, ...]:
     told = [e.note, "" if e.subject is None else e.subject.note]
     if e.surrogate is not None:
         told += [*_few(e), *_poor(e), *_still(e)]
+    told += _clueless(e)
     return tuple(sentence for sentence in told if sentence)
+
+
+CLUELESS: Final = 0.6
+"""So much of the entropy that an image's probabilities could have is seldom met if its pixels are
+in the range that the network wants: at most .35 on 40 photographs by two networks, and .75 to .95
+where pixels from 0 to 1 met a mean of 127."""
+
+
+def _clueless(e: Explanation) -> Iterator[str]:
+    """A model that prefers no class of an image has perhaps been given it in another form."""
+    answers = e.evidence.answers[0]
+    if not isinstance(e.subject, Image) or e.task != "classification" or len(answers) < 10:
+        return
+    if answers.min() < 0:  # decision values
+        return
+    seen = answers[answers > 0]
+    if -float(seen @ np.log(seen)) > CLUELESS * np.log(len(answers)):
+        yield (
+            f"the model hardly prefers any of its {len(answers)} classes here (the likeliest has "
+            f"{answers.max():.2g}): are the pixels in the range and order that it was trained on? "
+            "eagle.models.vision.Network has presets"
+        )
 
 
 def _few(e: Explanation) -> Iterator[str]:
     rows, d = len(e.evidence.answers), len(e.names)
-    if rows < 2 * (d + 1):
-        what = "scores are unsteady" if e.posterior is None else "intervals may be too narrow"
+    kind = "" if e.posterior is None else e.posterior.kind
+    if rows < 2 * (d + 1) and kind != "exact":
+        what = "scores are unsteady"
+        if kind not in ("", "held out"):  # held-out intervals hold
+            what = "intervals may be too narrow"
         yield (
             f"{rows} row{'s are' if rows > 1 else ' is'} few for {d} "
             f"feature{'s' if d > 1 else ''}: {what}; a larger budget helps, if "
@@ -36,22 +66,24 @@ def _few(e: Explanation) -> Iterator[str]:
 
 def _poor(e: Explanation) -> Iterator[str]:
     held = e.r2_held_out if np.isfinite(e.r2_held_out) else e.r2
-    line = "a line" if e.signed else "the surrogate"
-    y = answers_of(e.evidence.answers, e.outputs, e.target)
+    y = answers_of(e.evidence.answers, e.outputs, e.target, e.link)
+    line = is_line(e)
+    clipped = missed.clipped(e)
     if len(y) > 1 and is_flat(y):
-        yield (
+        yield clipped or (
             "the model gave the same answer everywhere near this input, so no feature matters here"
         )
     elif not np.isfinite(held):
-        yield f"too few rows were asked to tell whether {line} fits the model here"
+        what = "a line" if line else "the surrogate"
+        yield f"too few rows were asked to tell whether {what} fits the model here"
+    elif line:
+        yield clipped
+        yield missed.rare(e) or missed.warning(e)
     elif held < POOR_FIT:
         where = "on held-out rows it" if np.isfinite(e.r2_held_out) else "it"
-        tilt = ". The scores give the average tilt" if e.signed else ""
-        sure = tilt and e.posterior is not None
-        curved = "; their intervals do not speak of the curvature" if sure else ""
         yield (
-            f"{line} does not fit the model well here: {where} explains {max(held, 0):.0%} "
-            f"of the variation (weighted R² {held:.2f}){tilt}{curved}"
+            f"the surrogate does not fit the model well here: {where} explains {max(held, 0):.0%} "
+            f"of the variation (weighted R² {held:.2f})"
         )
 
 
@@ -60,4 +92,4 @@ def _still(e: Explanation) -> Iterator[str]:
     still = [name for name, one in zip(e.names, changed, strict=True) if not one]
     if still:
         listed = ", ".join(still[:5]) + (" …" if len(still) > 5 else "")
-        yield clean(f"nothing could be learnt about what never changed: {listed}")
+        yield clean(f"nothing could be learnt about features that never changed: {listed}")

@@ -15,22 +15,32 @@ from eagle.table.rows import distinct_rows, draw_steps
 from eagle.types import Array, InputError, Need, Points, told
 
 MASKS: Final = frozenset({Need.MATCHES, Need.MASKS})
-"""What things that are taken apart offer to methods."""
+"""What sources of masks offer to methods."""
+
+
+def carried(d: int, rows: int, each: int = 2) -> bool:
+    """Whether there are so many rows for each coefficient of d parts, or all masks are asked."""
+    return rows >= each * (d + 1) or rows >= 2**d
+
+
+def most_carried(rows: int, each: int = 2) -> int:
+    """The largest number of parts that is so."""
+    return max(rows // each - 1, rows.bit_length() - 1)
 
 
 @runtime_checkable
 class Sizes(Protocol):
-    """A law of masks in which only the number of kept parts matters; a value."""
+    """A law of masks that depends only on the number of kept parts."""
 
     def counts(self, d: int) -> Array:
-        """How probable it is that k of d parts are kept, shape (d + 1,)."""
+        """The probability that k of d parts are kept, for k = 0 to d, shape (d + 1,)."""
 
     def draw(self, n: int, d: int, rng: np.random.Generator) -> Points:
         """n masks, shape (n, d): 0 where a part is kept, 1 where it is off."""
 
 
 def check_sizes(sizes: object) -> None:
-    """What is no law of masks is refused."""
+    """Refuse an object that is not a law of masks."""
     if isinstance(sizes, type) or not isinstance(sizes, Sizes):
         raise InputError(
             "sizes are a law of masks, such as eagle.source.masks.EvenSizes() or Fair(), not "
@@ -41,7 +51,7 @@ def check_sizes(sizes: object) -> None:
 @final
 @dataclass(frozen=True)
 class Fair:
-    """Every part is kept or not by a fair coin, as LIME's for images."""
+    """Every part is kept with probability ½, as LIME draws masks for images."""
 
     def counts(self, d: int) -> Array:
         return np.asarray(np.exp(log_ways(d) - d * np.log(2.0)))
@@ -54,7 +64,7 @@ class Fair:
 @final
 @dataclass(frozen=True)
 class EvenSizes:
-    """From 1 part to all are off, each number as likely as another, as LIME's for texts."""
+    """The number of parts off is uniform from 1 to d, as LIME draws masks for texts."""
 
     def counts(self, d: int) -> Array:
         return np.append(np.full(d, 1.0 / d), 0.0)

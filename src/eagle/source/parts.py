@@ -12,19 +12,19 @@ from eagle.source.masks import MASKS, Fair, MaskSpace, Sizes
 from eagle.types import Array, Group, InputError, Kind, Need, Points, Wanted, message_of, told
 
 WIDEST = 40
-"""Of a part without a name, so many characters are shown."""
+"""The number of characters that are shown of a part without a name."""
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """Things that are made of parts, each of which is kept or left out.
+    """Things that are made of parts. Each part is kept or left out.
 
     `parts` is a function from a thing to its parts, such as `list` or `str.split`. `render` builds
-    what the model is asked from those that are kept, in their order; the model gets a list of such
-    things. `names` is a function from a thing to the names of its parts; without one, a part is
-    shown as it is. `fixed` parts, given by their places, are always kept and never scored; it may
-    be a function from a thing to these places. `sizes` is the law of masks: `Fair` coins, or
+    the model's input from the parts that are kept, in their order; the model gets a list of such
+    inputs. `names` is a function from a thing to the names of its parts; without it, parts are
+    shown as they are. `fixed` lists the places of parts that are always kept and never scored; it
+    may be a function from a thing to these places. `sizes` is the law of masks: `Fair` coins, or
     `EvenSizes`, as LIME draws words.
     """
 
@@ -53,7 +53,7 @@ class Parts:
         return ["Explains: things, by their parts"]
 
     def keep(self, needs: frozenset[Need]) -> None:
-        pass  # a thing is taken as it comes
+        pass  # there is no data to keep
 
     def without(self, needs: frozenset[Need]) -> Parts:
         return self
@@ -71,8 +71,8 @@ class Parts:
     def _taken(self, thing: Any) -> Taken:
         parts = _called("parts", self.parts, thing)
         fixed = _called("fixed", self.fixed, thing) if callable(self.fixed) else list(self.fixed)
-        whole = all(isinstance(k, int | np.integer) and 0 <= k < len(parts) for k in fixed)
-        if not whole:
+        places_fit = all(isinstance(k, int | np.integer) and 0 <= k < len(parts) for k in fixed)
+        if not places_fit:
             raise InputError(f"fixed names parts by places from 0 to {len(parts) - 1}: {fixed!r}")
         moved = [k for k in range(len(parts)) if k not in set(map(int, fixed))]
         if not moved:
@@ -86,7 +86,7 @@ class Parts:
 @final
 @dataclass(frozen=True, eq=False)
 class Taken:
-    """A thing, taken apart: its parts, the places of those that may be left out, their names."""
+    """The parts of a thing, the places of those that may be left out, and their names."""
 
     parts: tuple[Any, ...]
     moved: tuple[int, ...]
@@ -121,6 +121,9 @@ class PartInstances:
     def contrast(self, i: int) -> Array:
         return np.ones(len(self.names(i)))
 
+    def moves(self, i: int) -> None:
+        return None
+
     def subject(self, i: int) -> None:
         return None
 
@@ -147,7 +150,7 @@ class PartInstances:
 
 
 def _called(name: str, function: Callable[[Any], Iterable[Any]], thing: Any) -> list[Any]:
-    """What a caller's function makes of a thing, as a list."""
+    """The result of a caller's function of a thing, as a list."""
     try:
         return list(function(thing))
     except Exception as error:
@@ -158,11 +161,11 @@ def _called(name: str, function: Callable[[Any], Iterable[Any]], thing: Any) -> 
 
 
 def _text(part: Any) -> str:
-    """A part as it is shown."""
+    """A part as text, shortened."""
     text = part if isinstance(part, str) else told(part)
     return text if len(text) <= WIDEST else text[: WIDEST - 1] + "…"
 
 
 def _distinct(names: Sequence[str]) -> tuple[str, ...]:
-    """Names that differ: of equal ones, each has its place beside it."""
+    """Distinct names: equal ones get their place as a suffix."""
     return tuple(n if names.count(n) == 1 else f"{n} [{k}]" for k, n in enumerate(names))

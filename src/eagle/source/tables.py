@@ -2,65 +2,72 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import Any, Final, Literal, TypeAlias, cast, final, get_args
 
 import numpy as np
 
-from eagle.table.arrays import ArrayFrame
 from eagle.table.background import Background, Column
 from eagle.table.dataframes import PandasFrame
-from eagle.table.frame import Frame
+from eagle.table.frame import ArrayFrame, Frame, frame
+from eagle.table.groups import Groups, is_encoder, of_encoder, one_hot_blocks
 from eagle.table.neighbours import BackgroundRows, Neighbours
-from eagle.table.read import frame
 from eagle.table.rows import Table
+from eagle.table.units import CALENDARS
 from eagle.types import NOTHING, Group, InputError, Instances, Kind, Need, Source, Wanted, told
 
 View: TypeAlias = Literal["binned", "continuous"]
-Bounds: TypeAlias = Mapping[Any, tuple[float | None, float | None]]
-Scales: TypeAlias = Mapping[Any, float] | Sequence[float] | float
+Bounds: TypeAlias = Mapping[Any, tuple[Any, Any]]
+Scales: TypeAlias = Mapping[Any, float | timedelta] | Sequence[float] | float
 
 HINTS: Final = {
     Need.ROWS: ": give the data itself",
     Need.MATCHES: ": say view='binned'",
     Need.OFFSETS: ": say view='continuous'",
 }
-"""How to get what a table does not offer."""
+"""For each need that a table may lack, how to provide it."""
 
 
 @final
 @dataclass(frozen=True)
 class Columns:
-    """What a caller may say of the columns of a table."""
+    """Settings of the columns of a table."""
 
     names: Sequence[Hashable] | None = None
     categories: Collection[Hashable] = ()
     freeze: Collection[Hashable] = ()
     bounds: Bounds | None = None
     scales: Scales | None = None
+    groups: Any = None
 
     @property
     def said(self) -> bool:
-        """Whether anything was said."""
-        return _given(self.names, self.categories, self.freeze, self.bounds, self.scales)
+        """Whether any setting was given."""
+        given = (self.names, self.categories, self.freeze, self.bounds, self.scales)
+        return _given(*given) or self.groups is not None
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Tables:
-    """Rows over a background; `rows` are the background's own, where they are known."""
+    """Rows of tables over a background. `rows` are the background's own rows, if available.
+
+    `said` is what is to be said about groups of columns: which were taken, or look like groups.
+    """
 
     background: Background
     view: View
     rows: BackgroundRows | None = None
+    said: str | None = None
 
     @property
     def kind(self) -> Kind:
         sort = Need.MATCHES if self.view == "binned" else Need.OFFSETS
         rows = NOTHING if self.rows is None else frozenset({Need.ROWS})
         offers = frozenset({Need.TABLE, sort}) | rows
-        return Kind(None, self.view, offers, HINTS, self.background)
+        return Kind(None, self.view, offers, HINTS, self.background, len(self.background.moved))
 
     def keep(self, needs: frozenset[Need]) -> None:
         if Need.ROWS in needs and self.rows is not None:
@@ -70,8 +77,11 @@ class Tables:
         return self if Need.ROWS in needs else replace(self, rows=None)
 
     def groups(self, X: Any, wanted: Wanted) -> list[Group]:
-        """The rows, those apart that need a dtype of their own (a level nobody saw, a missing value
-        among integers): they are asked apart, so that they never change what others are asked."""
+        """The rows, in groups by the dtypes they need.
+
+        A row may need a wider dtype: for an unknown level, or for a missing value among integers.
+        Such rows are asked in a group of their own, so that the dtypes of others do not change.
+        """
         binned = self.view == "binned" and not wanted.by_value
         background = self.background
         rows = frame(X)
@@ -93,7 +103,7 @@ class Tables:
         return [Group(self._seen_from(table, wanted.needs), part) for table, part in parts]
 
     def _seen_from(self, table: Table, needs: frozenset[Need]) -> Instances:
-        """The instances themselves, or, if the method needs these, among the background's rows."""
+        """The rows by themselves, or with the background's rows if the method needs these."""
         if Need.ROWS not in needs or self.rows is None:
             return table
         return Neighbours(table, self.rows)
@@ -103,8 +113,9 @@ class Tables:
         form = type(ground.template.native)
         return [
             f"View: {self.view}",
-            f"Background: {ground.rows} rows of {len(ground.columns)} columns, asked as "
+            f"Background: {ground.rows} rows of {len(ground.template.raw.names)} columns, asked as "
             f"{form.__module__.split('.')[0]}.{form.__qualname__}",
+            *([] if self.said is None else [self.said]),
             *(
                 f"  {column.name}: {ground.template.dtype(j)}, {_described(column)}"
                 for j, column in enumerate(ground.columns)
@@ -115,7 +126,7 @@ class Tables:
 @final
 @dataclass(frozen=True, eq=False)
 class Around:
-    """Rows without data: each is its own background, whose numbers move by the given scales."""
+    """Rows without data: each is its own background, and its numbers move by given scales."""
 
     model: Any
     columns: Columns
@@ -128,7 +139,7 @@ class Around:
         return ["Background: none, only scales; columns are read from each instance"]
 
     def keep(self, needs: frozenset[Need]) -> None:
-        pass  # there are no data to keep
+        pass  # there is no data to keep
 
     def without(self, needs: frozenset[Need]) -> Around:
         return self
@@ -137,10 +148,10 @@ class Around:
         said = self.columns
         rows = frame(X, said.names)
         if isinstance(X, list | tuple) and rows.native.dtype.kind in "iu":
-            rows = rows.wrap(rows.native.astype(np.float64))  # 1 in a list is a number like 1.0
+            rows = rows.wrap(rows.native.astype(np.float64))  # in a list, 1 means the same as 1.0
         if not len(rows):
             raise InputError("there are no rows to explain")
-        assert said.scales is not None  # as `source` has seen to
+        assert said.scales is not None  # `source` makes an Around only with scales
         groups = []
         for i in range(len(rows)):
             row = fitted_on(self.model, rows.take([i]))
@@ -150,7 +161,7 @@ class Around:
 
 
 def source(model: Any, data: Any, view: Any, columns: Columns) -> Source:
-    """The source that a caller means by `data` and what is said of its columns."""
+    """The source for `data`, a view and the settings of columns."""
     if view is not None and not (isinstance(view, str) and view in get_args(View)):
         raise InputError(f"a view is 'binned' or 'continuous', not {told(view)}")
     seen = cast("View | None", view)
@@ -169,43 +180,89 @@ def source(model: Any, data: Any, view: Any, columns: Columns) -> Source:
         )
     if seen == "binned" or _given(columns.categories):
         raise InputError("without data there are no bins and no levels, only scales")
+    if columns.groups is not None:
+        raise InputError("groups of columns move among rows of data: give data")
     return Around(model, columns)
 
 
 def _summarised(model: Any, ground: Background, view: View | None, columns: Columns) -> Tables:
-    """Over a summary of data."""
+    """The source over a summary of data."""
     if columns.said:
         raise InputError(
             "a Background has its names, categories, frozen columns, bounds and scales already: "
             "give them where it is made"
         )
-    fitted = fitted_on(model, ground.template)
-    background = ground if fitted is ground.template else ground.fitted(fitted)
+    fitted = fitted_on(model, ground.template.raw)
+    background = ground if fitted is ground.template.raw else ground.fitted(fitted)
     return Tables(background, view or ("binned" if background.rows else "continuous"))
 
 
 def _over(model: Any, data: Any, view: View | None, columns: Columns) -> Tables:
-    """Over data."""
+    """The source over data."""
     scales = columns.scales
     if scales is not None and not isinstance(scales, Mapping):
         raise InputError("with data, scales are given by column name, in a dictionary")
     table = fitted_on(model, frame(data, columns.names))
-    background = Background.of(
-        table,
-        categories=columns.categories,
-        freeze=columns.freeze,
-        bounds=columns.bounds,
-        scales=scales,
-    )
-    return Tables(background, view or "binned", BackgroundRows(table, background))
+
+    def summary(groups: Groups | None) -> Background:
+        return Background.of(
+            table,
+            categories=columns.categories,
+            freeze=columns.freeze,
+            bounds=columns.bounds,
+            scales=scales,
+            groups=groups,
+        )
+
+    background, said = _grouped(table, columns.groups, summary)
+    rows = BackgroundRows(background.template.like(table), background)
+    return Tables(background, view or "binned", rows, said)
+
+
+def _grouped(
+    table: Frame, groups: Any, summary: Callable[[Groups | None], Background]
+) -> tuple[Background, str | None]:
+    """The background with its groups, and what is to be said about them.
+
+    Groups that only look like one-hot blocks are taken if the caller says 'auto', else named.
+    """
+    if groups is not None and not (isinstance(groups, str) and groups == "auto"):
+        return summary(of_encoder(groups, table) if is_encoder(groups) else groups), None
+    background = summary(None)
+    blocks = one_hot_blocks(table, _flags(background))
+    listed = "; ".join(f"{g} ({', '.join(map(str, m))})" for g, m in list(blocks.items())[:5])
+    more = "; …" if len(blocks) > 5 else ""
+    if not blocks:
+        return background, None if groups is None else "Groups: no one-hot blocks were found"
+    if groups is None:
+        how = "groups='auto' would move what looks like one-hot blocks as one feature each"
+        return background, f"Groups: none. {how}: {listed}{more}"
+    return summary(blocks), f"Groups, by names and rows of exactly one 1: {listed}{more}"
+
+
+def _flags(background: Background) -> dict[Hashable, float]:
+    """The columns of 0 and 1 that move and are never missing, with the share of ones."""
+    out: dict[Hashable, float] = {}
+    for column in background.columns:
+        flags = column.levels == (False, True) or column.single.tolist() == [0, 1]
+        if flags and not column.frozen and column.shares[-1] == 0:
+            out[column.name] = float(column.shares[1])
+    return out
 
 
 def _described(column: Column) -> str:
-    """What a column is, in words."""
+    """A column's type as text."""
     if column.frozen:
         return "frozen"
+    if column.members:
+        names = ", ".join(member.name for member in column.members[:5])
+        more = ", …" if len(column.members) > 5 else ""
+        return f"group of {names}{more} in {len(column.levels or ())} combinations"
     if column.levels is not None:
         what = f"category of {len(column.levels)} levels"
+    elif column.calendar is not None:
+        whole = column.integer and column.calendar == "datetime"
+        what = CALENDARS["date" if whole else column.calendar]
     else:
         what = "integer" if column.integer else "number"
     missing = column.shares[-1] if len(column.shares) else 0.0
@@ -213,7 +270,7 @@ def _described(column: Column) -> str:
 
 
 def _given(*options: Any) -> bool:
-    """Whether one of several options was given, and is not empty."""
+    """Whether one of several options was given and is not empty."""
     return any(o is not None and not (hasattr(o, "__len__") and len(o) == 0) for o in options)
 
 
@@ -221,7 +278,7 @@ def fitted_on(model: Any, table: Frame) -> Frame:
     """The table in the form the model was fitted on: its columns, its order, its kind."""
     names = getattr(model, "feature_names_in_", None)
     if isinstance(names, str) or not np.iterable(names):
-        names = None  # whatever this model means by it
+        names = None  # the attribute is not a list of names
     width = getattr(model, "n_features_in_", None)
     if names is not None:
         wanted = list(names)
@@ -234,8 +291,10 @@ def fitted_on(model: Any, table: Frame) -> Frame:
         if table.named and wanted != table.names:
             return table.select([table.names.index(n) for n in wanted])
         if not table.named and isinstance(table, ArrayFrame) and len(wanted) == len(table.names):
-            import pandas as pd  # the model has seen one, so it is there
-
+            try:
+                import pandas as pd
+            except ImportError:  # the model has names, but not from a DataFrame
+                return table
             return PandasFrame(pd.DataFrame(table.native, columns=wanted))
     if isinstance(width, int | np.integer) and width != len(table.names):
         listed = ", ".join(map(str, table.names[:10])) + (", …" if len(table.names) > 10 else "")
@@ -251,9 +310,9 @@ def fitted_on(model: Any, table: Frame) -> Frame:
         and isinstance(table, PandasFrame)
         and all(isinstance(t, np.dtype) and t.kind in "fiub" for t in native.dtypes)
     ):
-        # Fitted on an array: asked with one, or it warns that names came.
+        # The model was fitted on an array. Asked with a DataFrame, it would warn about names.
         array = native.to_numpy(dtype=np.result_type(*native.dtypes))
         kinds = [t.kind for t in native.dtypes]
-        whole, flags = ([j for j, k in enumerate(kinds) if k in some] for some in ("iu", "b"))
-        return ArrayFrame(array, table.names, whole=whole, flags=flags)
+        integers, flags = ([j for j, k in enumerate(kinds) if k in some] for some in ("iu", "b"))
+        return ArrayFrame(array, table.names, integers=integers, flags=flags)
     return table

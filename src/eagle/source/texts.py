@@ -1,68 +1,52 @@
-"""Texts, taken apart into words."""
+"""Texts, divided into words, or into larger parts where words are too many."""
 
 from __future__ import annotations
 
-import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, TypeAlias, final
-from unicodedata import category
+from typing import Any, Final, Literal, TypeAlias, final, get_args
 
 import numpy as np
 
-from eagle.source.masks import MASKS, EvenSizes, MaskSpace, Sizes, check_sizes
+from eagle.source.masks import (
+    MASKS,
+    EvenSizes,
+    MaskSpace,
+    Sizes,
+    carried,
+    check_sizes,
+    most_carried,
+)
+from eagle.source.words import (
+    Spans,
+    blocks,
+    paragraphs,
+    segmented,
+    sentences,
+    tokens,
+    unspaced,
+    words,
+)
+from eagle.source.writing import Part, Sheet, replaced
 from eagle.subject import Passage
 from eagle.types import Array, Group, InputError, Kind, Need, Points, Wanted, message_of, told
 
-Spans: TypeAlias = Sequence[tuple[int, int]]
-"""Where parts of a text begin and end, in order, without overlap."""
+__all__ = ["TextInstances", "Texts", "paragraphs", "sentences", "tokens", "words"]
 
-Part: TypeAlias = tuple[int, int, int]
-"""Where a part begins and ends, and the feature it belongs to."""
+Unit: TypeAlias = Literal["word", "sentence", "paragraph", "block"]
 
-# Chinese characters and Japanese syllables stand alone.
-_ALONE = (
-    "\u3005-\u3007\u3040-\u30ff\uff66-\uff9f"
-    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af"
+EACH: Final = 3
+"""So many rows a part must be there for intervals of texts to hold; of two, up to a fifth of the
+parts without an effect are called sure: docs/adr/0037-units-of-texts.md."""
+
+FINER: Final[tuple[tuple[Unit, Callable[[str], Spans], str], ...]] = (
+    ("word", tokens, "words and marks"),
+    ("sentence", sentences, "sentences"),
+    ("paragraph", paragraphs, "paragraphs"),
 )
-_MARK = "\u0300"
-_LETTER = f"[^\\W{_ALONE}]"
-_LETTERS = f"{_LETTER}(?:{_LETTER}|{_MARK})*"
-# An emoji is one with all that modifies it (skin, the flags of lands, what says that it is an
-# emoji) and all that is joined to it; two letters for a flag are one, and a digit on a key.
-_EMOJI = "[\U0001f000-\U0001faff\u2600-\u27bf\u231a\u231b\u23e9-\u23f3\u2b1b\u2b1c\u2b50\u2b55]"
-_SIGN = f"(?:{_EMOJI}|[^\\w\\s](?=\ufe0f))[\ufe0f\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]*"
-_FLAG = "[\U0001f1e6-\U0001f1ff]{2}"
-WORD = re.compile(
-    f"[0-9#*]\ufe0f?\u20e3|{_FLAG}|{_SIGN}(?:\u200d{_SIGN})*|[{_ALONE}]{_MARK}*"
-    f"|{_LETTERS}(?:['\u2019\u00ad\u200c\u200d\\-]{_LETTERS})*"
-)
-# A full stop ends a sentence only before a space: there are numbers and addresses.
-SENTENCE = re.compile(
-    r"\S[^\n]*?(?:(?:[!?…。！？؟।۔]+|\.+(?=[\s\"'”’)\]]|$))[.!?…]*[\"'”’)\]」』]*|$|(?=\n))"
-)
-
-SPACE = " \t\u00a0\u3000"
-
-CROWDED = 2
-"""Words are too many where a budget has fewer rows than this for each."""
-
-
-def words(text: str) -> Spans:
-    """Words of any script, with what an apostrophe or a hyphen holds together; emoji; Chinese and
-    Japanese by character."""
-    if not text.isascii():
-        # Accents and vowel signs that are characters of their own belong to the letter before,
-        # but `re` does not know it: let them all be one that it is told of.
-        text = "".join(_MARK if category(c) in ("Mn", "Mc") and c != "\ufe0f" else c for c in text)
-    return [m.span() for m in WORD.finditer(text)]
-
-
-def sentences(text: str) -> Spans:
-    """What ends in a full stop, a question or exclamation mark, or a line."""
-    found = [(m.start(), m.start() + len(m.group().rstrip())) for m in SENTENCE.finditer(text)]
-    return [(s, e) for s, e in found if WORD.search(text, s, e)]
+"""The units of a text from fine to coarse, how they are found, and what they are called."""
 
 
 @final
@@ -70,10 +54,12 @@ def sentences(text: str) -> Spans:
 class Texts:
     """How texts are taken apart, and what stands where a word is off.
 
-    `split` is None for words, or for sentences where words are too many for the budget, and the
-    explanation says so. Else it is a function from a text to its parts, as spans or as strings in
-    their order, or a tokenizer with offsets, such as Hugging Face's. As a `bag`, all repeats of a
-    part are one feature; else each place is. A part that is off is dropped, or replaced by `mask`.
+    `unit` is "word" (marks, numbers and addresses too), "sentence", "paragraph", or "block" (parts
+    of equal length, as many as the budget carries). None is the finest of these that the budget
+    carries with intervals, which takes three rows a part; the explanation says which, and why.
+    `split` is a function from a text to parts of another kind, as spans or as strings in their
+    order, or a tokenizer with offsets, such as Hugging Face's. As a `bag`, all repeats of a part
+    are one feature; else each place is. A part that is off is dropped, or replaced by `mask`.
     `sizes` is the law of masks: `EvenSizes`, LIME's, or `Fair`.
     """
 
@@ -81,10 +67,18 @@ class Texts:
     bag: bool = True
     mask: str | None = None
     sizes: Sizes = field(default_factory=EvenSizes)
+    unit: Unit | None = None
 
     def __post_init__(self) -> None:
         if self.split is not None and not callable(self.split):
             raise InputError("split is a function from a text to its parts, or a tokenizer")
+        if self.unit is not None and (
+            not isinstance(self.unit, str) or self.unit not in get_args(Unit)
+        ):
+            listed = ", ".join(map(repr, get_args(Unit)))
+            raise InputError(f"a unit is one of {listed}, not {told(self.unit)}")
+        if self.unit is not None and self.split is not None:
+            raise InputError("a text is taken apart by unit or by split, not by both")
         if self.mask is not None and not isinstance(self.mask, str):
             raise InputError(f"a mask is a string, not {told(self.mask)}")
         if not isinstance(self.bag, bool | np.bool_):
@@ -96,10 +90,18 @@ class Texts:
         return Kind("text", "binned", MASKS)
 
     def describe(self) -> list[str]:
-        return ["Explains: texts, by words"]
+        if self.split is not None:
+            return ["Explains: texts, by parts as split"]
+        if self.unit is not None:
+            return [f"Explains: texts, by {self.unit}s, as asked"]
+        lines = [
+            "Explains: texts, by words and marks; where rows are fewer than three for each, by "
+            "sentences, paragraphs or blocks of equal length"
+        ]
+        return lines if segmented() else [*lines, BY_CHARACTER]
 
     def keep(self, needs: frozenset[Need]) -> None:
-        pass  # a text is taken as it comes
+        pass  # there is no data to keep
 
     def without(self, needs: frozenset[Need]) -> Texts:
         return self
@@ -115,19 +117,65 @@ class Texts:
         return [Group(TextInstances(tuple(texts), self, wanted.budget), range(len(texts)))]
 
     def apart(self, text: str, budget: int) -> tuple[Spans, str]:
-        """The spans of a text's parts, and a note where they are not what was expected."""
+        """The spans of a text's parts, and in words what they are, and why."""
         if self.split is not None:
-            return _spans(text, self.split), ""
-        by_word = words(text)
-        count = len({text[s:e] for s, e in by_word}) if self.bag else len(by_word)
-        by_sentence = sentences(text) if CROWDED * count > budget else []
-        if not 2 <= len(by_sentence) < count:
-            return by_word, ""
-        return by_sentence, (
-            f"{count} words are too many for {budget} rows, so the text is explained by its "
-            f"{len(by_sentence)} sentences; a larger budget, or split=eagle.source.texts.words, "
-            "gives words"
+            spans = _spans(text, self.split)
+            return spans, f"{self._count(text, spans)}, as split"
+        if self.unit is not None:
+            spans = self._by_unit(self.unit, text, budget)
+            return spans, f"{self._count(text, spans)} {self.unit}s, as asked{_by(spans, text)}"
+        return self._finest(text, budget)
+
+    def _finest(self, text: str, budget: int) -> tuple[Spans, str]:
+        """The finest unit that the budget carries, else words."""
+        by_word = tokens(text)
+        finer, too_many = self._count(text, by_word), list[tuple[int, str]]()
+        for unit, parts, called in FINER:
+            spans = by_word if unit == "word" else parts(text)
+            count = self._count(text, spans)
+            if unit != "word" and not 2 <= count < finer:
+                continue
+            if carried(count, budget, EACH):
+                return spans, f"{count} {called}{_why(too_many, budget)}{_by(spans, text)}"
+            too_many.append((count, called))
+            finer = count
+        if not 2 <= most_carried(budget, EACH) < finer:  # nothing coarser is left
+            return by_word, f"{self._count(text, by_word)} words and marks{_by(by_word, text)}"
+        spans = blocks(text, most_carried(budget, EACH))
+        long = round(len(by_word) / len(spans))
+        return spans, (
+            f"{self._count(text, spans)} blocks of about {long} word{'s' if long > 1 else ''}"
+            f"{_why(too_many, budget)}"
         )
+
+    def _by_unit(self, unit: Unit, text: str, budget: int) -> Spans:
+        found = {name: parts for name, parts, _ in FINER}
+        return (
+            found[unit](text) if unit in found else blocks(text, max(2, most_carried(budget, EACH)))
+        )
+
+    def _count(self, text: str, spans: Spans) -> int:
+        """How many features the parts are."""
+        return len({text[s:e] for s, e in spans}) if self.bag else len(spans)
+
+
+BY_CHARACTER: Final = (
+    "Chinese, Japanese and Thai go by character; pip install 'eagle-xai[segment]' finds words"
+)
+
+
+def _by(spans: Spans, text: str) -> str:
+    """A word about scripts without spaces, where their words could not be told apart."""
+    return "" if segmented() or not unspaced(text) else f". {BY_CHARACTER}"
+
+
+def _why(too_many: Sequence[tuple[int, str]], budget: int) -> str:
+    """Why finer units were not taken, and what would give them."""
+    if not too_many:
+        return ""
+    listed = " and ".join(f"{count} {called}" for count, called in too_many)
+    more = ", ".join(f"{EACH * (count + 1)} rows give {called}" for count, called in too_many)
+    return f", since {listed} are too many for {budget} rows ({more})"
 
 
 @final
@@ -144,21 +192,21 @@ class TextInstances:
 
     @cached_property
     def _apart(self) -> list[tuple[tuple[str, ...], tuple[Part, ...], str]]:
-        """Of each text its features' names, its parts, and a note."""
+        """Of each text its features' names, its parts, and what they are in words."""
         return [self._taken(text) for text in self.texts]
 
     def _taken(self, text: str) -> tuple[tuple[str, ...], tuple[Part, ...], str]:
-        spans, note = self.how.apart(text, self.budget)
+        spans, cut = self.how.apart(text, self.budget)
         if not spans:
-            raise InputError(f"there is no word to explain in the text {text[:40]!r}")
-        tokens = [text[start:end] for start, end in spans]
+            raise InputError(f"there is nothing to explain in the text {text[:40]!r}")
+        shown = [text[start:end] for start, end in spans]
         if self.how.bag:
-            index = {token: k for k, token in enumerate(dict.fromkeys(tokens))}
-            parts = [(s, e, index[t]) for (s, e), t in zip(spans, tokens, strict=True)]
-            return tuple(index), tuple(parts), note
-        often = {token: tokens.count(token) for token in set(tokens)}
-        names = tuple(t if often[t] == 1 else f"{t} [{k}]" for k, t in enumerate(tokens))
-        return names, tuple((s, e, k) for k, (s, e) in enumerate(spans)), note
+            index = {token: k for k, token in enumerate(dict.fromkeys(shown))}
+            parts = [(s, e, index[t]) for (s, e), t in zip(spans, shown, strict=True)]
+            return tuple(index), tuple(parts), cut
+        often = Counter(shown)
+        names = tuple(t if often[t] == 1 else f"{t} [{k}]" for k, t in enumerate(shown))
+        return names, tuple((s, e, k) for k, (s, e) in enumerate(spans)), cut
 
     @property
     def row_bytes(self) -> int:
@@ -179,34 +227,26 @@ class TextInstances:
     def contrast(self, i: int) -> Array:
         return np.ones(len(self.names(i)))
 
+    def moves(self, i: int) -> None:
+        return None
+
     def subject(self, i: int) -> Passage:
-        _, parts, note = self._apart[i]
-        return Passage(self.texts[i], parts, note)
+        _, parts, cut = self._apart[i]
+        return Passage(self.texts[i], parts, cut=cut)
 
     def space(self, i: int) -> MaskSpace:
         return MaskSpace(len(self.names(i)), self.how.sizes)
 
     def inputs(self, rows: Sequence[int], points: Sequence[Points]) -> list[str]:
         return [
-            self._written(i, mask) for i, some in zip(rows, points, strict=True) for mask in some
+            text for i, some in zip(rows, points, strict=True) for text in self._written(i, some)
         ]
 
-    def _written(self, i: int, mask: Points) -> str:
-        """The text without what is off. Of the spaces around a part that is dropped, one stays."""
-        text, instead = self.texts[i], self.how.mask or ""
-        out, at, dropped = "", 0, False
-        for start, end, k in self._apart[i][1]:
-            out += _healed(out, text[at:start], dropped)
-            dropped = bool(mask[k]) and not instead
-            out += instead if mask[k] else text[start:end]
-            at = end
-        rest = _healed(out, text[at:], dropped)
-        return out + rest if rest or not dropped else out.rstrip(SPACE)
-
-
-def _healed(before: str, gap: str, dropped: bool) -> str:
-    """What follows a part; if that was dropped, without spaces where there is one already."""
-    return gap.lstrip(SPACE) if dropped and (not before or before[-1].isspace()) else gap
+    def _written(self, i: int, masks: Points) -> Iterable[str]:
+        text, parts = self.texts[i], self._apart[i][1]
+        if self.how.mask:
+            return replaced(text, parts, masks, self.how.mask)
+        return Sheet.of(text, parts).without(masks)
 
 
 def _spans(text: str, split: Callable[..., Any]) -> Spans:

@@ -1,4 +1,7 @@
-"""Weighted Bayesian linear regression with conjugate priors, in closed form."""
+"""Weighted Bayesian linear regression with conjugate priors, in closed form.
+
+`Information` is what a set of points teaches about the coefficients, whatever the answers will be.
+"""
 
 from __future__ import annotations
 
@@ -9,21 +12,150 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eagle.surrogate.fit import checked, is_flat
-from eagle.surrogate.information import Information, Prior, augment
 from eagle.surrogate.posterior import StudentT
-from eagle.types import NOTHING, Array, InputError, Rows, finite
+from eagle.types import NOTHING, UNBOUNDED, Array, InputError, Range, Rows, finite, told
+
+# The Woodbury identity is used while there are this many times fewer points than coefficients.
+FEW = 8
+
+# The product of the mean diagonals of precision and covariance must also be below this. It is 1 for
+# the identity; if it is large, an update loses digits.
+TAME = 1e3
+
+
+def augment(features: Array) -> Array:
+    """Features with the intercept's column of ones in front, shape (..., n, d + 1)."""
+    out = np.empty((*features.shape[:-1], features.shape[-1] + 1))
+    out[..., 0] = 1.0
+    out[..., 1:] = features
+    return out
+
+
+@final
+@dataclass(frozen=True)
+class Prior:
+    """φ | σ² ~ N(0, σ²Λ⁻¹) with Λ diagonal: `slopes` for each feature, `intercept` apart.
+
+    `None` means the number of features d for the slopes, as in the paper's experiments, and
+    "as the slopes" for the intercept. An intercept of 0 is free: it takes up the base rate, so
+    that none of it leaks into the slopes.
+    """
+
+    slopes: float | None = 1.0
+    intercept: float | None = 0.0
+
+    def __post_init__(self) -> None:
+        for name, value, least in (("slopes", self.slopes, 0), ("intercept", self.intercept, -1)):
+            if value is not None and not (finite(value) and value > least and value >= 0):
+                bound = "positive" if least == 0 else "zero or more"
+                raise InputError(
+                    f"the prior precision of the {name} must be {bound}: {told(value)}"
+                )
+
+    def precision(self, d: int) -> Array:
+        """The diagonal of Λ, shape (d + 1,): the intercept first."""
+        slopes = float(d) if self.slopes is None else self.slopes
+        intercept = slopes if self.intercept is None else self.intercept
+        return np.array([intercept] + [slopes] * d)
+
+    def information(self, d: int) -> Information:
+        """What is known before any point."""
+        return Information(np.diag(self.precision(d)))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Information:
+    """The precision matrix V⁻¹ = Λ + Σ π z zᵀ (Eq. 4), shape (D, D). It never sees an answer.
+
+    Adding points returns a new value. A known covariance is updated by the Woodbury identity if
+    the points are few (rank one for one point) and the matrix is tame; otherwise it is computed
+    again when it is needed.
+    """
+
+    precision: Array
+    _covariance: Array | None = field(default=None, repr=False)
+
+    @property
+    def covariance(self) -> Array:
+        """V, shape (D, D)."""
+        if self._covariance is None:
+            # By numpy, not scipy: the threads of two BLAS libraries would wait for one another,
+            # for milliseconds at a time.
+            try:
+                inverse = np.linalg.inv(self.precision)
+            except np.linalg.LinAlgError:
+                raise InputError(
+                    "the coefficients are not determined: with a free intercept at least one "
+                    "point of some weight must be added before there is a covariance"
+                ) from None
+            object.__setattr__(self, "_covariance", inverse)
+        assert self._covariance is not None
+        return self._covariance
+
+    def add(self, z: Array, weight: Array) -> Information:
+        """With the points z, shape (n, D), of the given weights, shape (n,)."""
+        scaled = z * weight[:, None]
+        precision = self.precision + scaled.T @ z
+        if self._covariance is None or FEW * len(z) > len(precision) or not self.is_tame:
+            return Information(precision)
+        root = np.sqrt(weight)[:, None] * z
+        reach = root @ self._covariance
+        inner = np.eye(len(z)) + reach @ root.T
+        covariance = self._covariance - reach.T @ np.linalg.solve(inner, reach)
+        return Information(precision, covariance)
+
+    @property
+    def is_tame(self) -> bool:
+        """Whether updates keep enough digits. Errors of repeated updates add up."""
+        spread = self.covariance.trace() * self.precision.trace()
+        return bool(spread < TAME * len(self.precision) ** 2)
+
+    def variance(self, z: Array) -> Array:
+        """zᵀVz for each row of z, shape (n,)."""
+        return np.asarray(np.vecdot(z @ self.covariance, z))
+
+    @property
+    def logdet(self) -> float:
+        """log |V⁻¹|; minus infinity while the coefficients are not determined."""
+        return float(np.linalg.slogdet(self.precision)[1])
+
+    def slopes(self) -> Information:
+        """About the slopes alone, the intercept integrated out (a Schur complement)."""
+        first, cross, rest = self.precision[0, 0], self.precision[0, 1:], self.precision[1:, 1:]
+        if first == 0:  # a free intercept before any point: nothing to integrate out
+            return Information(rest)
+        return Information(rest - np.outer(cross, cross) / first)
+
+    def gain(self, since: Information) -> float:
+        """Cumulative information gain ½ log(|V₀|/|V|) in nats."""
+        start = since.logdet
+        if not np.isfinite(start):
+            raise InputError(
+                "a free intercept has no finite information to start from: compare the slopes "
+                "alone, as in information.slopes().gain(since.slopes())"
+            )
+        return 0.5 * (self.logdet - start)
+
+    def d_efficiency(self, since: Information) -> float:
+        """(|V₀|/|V|)^(1/D): how far the ellipsoid's volume shrank per coefficient."""
+        return float(np.exp(2 * self.gain(since) / len(self.precision)))
+
+    def a_efficiency(self, since: Information) -> float:
+        """tr V₀ / tr V: how far the mean variance shrank."""
+        return float(np.trace(since.covariance) / np.trace(self.covariance))
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class LineFit:
-    """A fitted line: all that the answers taught.
+    """A fitted line.
 
-    `joint` is φ ~ t_{n₀+N}(φ̂, σ̂²V) over the intercept (first) and the slopes; `factor` is
-    V, σ̂² is `variance`. A feature that never changed is one with a free intercept: it has no
-    part, and stands there as 0 with no variance. `r2` is the
-    weighted R² on the rows fitted, `r2_held_out` the same when each row is predicted by a fit
-    that has not seen it; both are NaN where the answers do not vary or cannot be held out.
+    `joint` is φ ~ t_{n₀+N}(φ̂, σ̂²V) over the intercept (first) and the slopes; `factor` is V, and
+    `variance` is σ̂². With a free intercept, a feature that never changed cannot be told from the
+    intercept: its score is 0, with variance 0. `r2` is the weighted R² on the rows fitted, and
+    `r2_held_out` the same when each row is predicted by a fit that has not seen it; both are NaN
+    where the answers do not vary or cannot be held out.
     """
 
     mean: Array
@@ -66,7 +198,7 @@ class LineFit:
 @final
 @dataclass(frozen=True, eq=False)
 class Line:
-    """A design ready to be fitted: everything that does not depend on the answers.
+    """A line on its rows: everything that does not depend on the answers.
 
     One line serves all answers on the same points: all classes, and all rows that share a plan.
     """
@@ -89,7 +221,7 @@ class Line:
     def shared(self) -> tuple[Array, ...]:
         return (self.factor,)
 
-    def fit(self, y: Array) -> LineFit:
+    def fit(self, y: Array, bounds: Range = UNBOUNDED) -> LineFit:
         """Fit the answers y, shape (N,): φ̂ = V ZᵀW y and σ̂² = (n₀σ₀² + s²)/(n₀ + N)."""
         s = self.surrogate
         y = checked(y, self.weight)
@@ -97,9 +229,9 @@ class Line:
             y = np.full_like(y, y[0])
         prior = s.prior.precision(self.z.shape[1] - 1)
         middle = float(y[0] + self.weight @ (y - y[0]) / self.weight.sum())
-        # A free intercept absorbs any constant exactly; taking it out first keeps the slopes
-        # exact also where the answers sit far from zero. And in units of their own size,
-        # answers of any size can be squared.
+        # A free intercept absorbs any constant, so one is subtracted first: slopes stay exact
+        # if the answers are far from zero. Answers are scaled to a largest size of 1, so that
+        # squares neither overflow nor vanish.
         shift = middle if prior[0] == 0 else 0.0
         unit = float(np.abs(y - shift).max()) or 1.0
         mean = self.hat @ ((y - shift) / unit)
@@ -111,14 +243,25 @@ class Line:
         r2 = held = float("nan")
         if not is_flat(y):
             r2 = 1.0 - loss / spread
-            # With no more rows than coefficients, or where a row alone decides, nothing is left.
-            if len(y) > len(self.factor) and self.left.min() > 1e-6:
-                held = 1.0 - float(self.weight @ (residual / self.left) ** 2) / spread
+            held = self.held_out(residual, spread)
         mean *= unit
         mean[self.still] = 0.0
         mean[0] += shift
         local = float(self.z[0] @ mean)
         return LineFit(mean, self.factor, variance, df, self.information, local, r2, held)
+
+    def held_out(self, residual: Array, spread: float, pull: float = 1.0) -> float:
+        """R² where each row is predicted by a fit that has not seen it; NaN if nothing is left.
+
+        `spread` is the answers' weighted sum of squares, in the residuals' units. An independent
+        row pulls the line towards itself by its leverage. A balanced row pulls less, since its
+        neighbours make up for it: `pull` times its leverage.
+        """
+        # With too few rows, or with a row that decides a coefficient alone, it is not known.
+        if len(residual) <= len(self.factor) or self.left.min() <= 1e-6:
+            return float("nan")
+        left = 1.0 - pull * (1.0 - self.left)
+        return 1.0 - float(self.weight @ (residual / left) ** 2) / spread
 
 
 @final
@@ -152,7 +295,7 @@ class BayesLinear:
             raise InputError("a line needs at least one point")
         information = self.prior.information(features.shape[1]).add(z, weight)
         reach = z @ information.covariance
-        # 1 - leverage: what is left of a row's residual once the row is held out.
+        # 1 − leverage: a row's residual over its residual when it is held out.
         left = 1.0 - weight * np.vecdot(reach, z)
         factor = (information.covariance + information.covariance.T) / 2
         still = (z == z[0]).all(axis=0)

@@ -1,14 +1,15 @@
-"""Intervals for any surrogate: fit it again to resampled rows, without asking anything."""
+"""Intervals for any surrogate: fit it again to resampled rows, without further queries."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle.surrogate.fit import Fit, Surrogate, checked
+from eagle.surrogate.fit import DeferredFit, Fit, Fitter, Surrogate
 from eagle.surrogate.posterior import Draws
 from eagle.types import Array, InputError, Need, Rows
 
@@ -18,7 +19,7 @@ from eagle.types import Array, InputError, Need, Rows
 class Bootstrap:
     """The scores of a surrogate, and their spread when rows are drawn with replacement.
 
-    The instance is asked in every plan, so it is in every resample. Always the same resamples.
+    The instance is in every plan, so it is in every resample. The resamples are always the same.
     """
 
     surrogate: Surrogate
@@ -35,26 +36,26 @@ class Bootstrap:
         return self.surrogate.needs
 
     def room(self, n: int, d: int) -> int:
-        """Numbers held beside the rows: how often each is in each resample, and their chance."""
+        """Numbers held besides the rows: the counts of rows in resamples, and random numbers."""
         return 4 * self.resamples * n + self.surrogate.room(n, d)
 
-    def on(self, rows: Rows) -> Resampled:
-        return Resampled(self, rows)
+    def on(self, rows: Rows) -> Fitter:
+        return DeferredFit(partial(self.fit, rows), rows)
 
     def fit(self, rows: Rows, y: Array) -> Fit:
-        whole = self.surrogate.on(rows).fit(y)
+        full = self.surrogate.on(rows).fit(y)
         values = np.empty((self.resamples, rows.features.shape[1]))
         for i, often in enumerate(self._often(len(y))):
-            again = np.repeat(np.arange(len(y)), often)  # a row drawn twice is there twice
+            again = np.repeat(np.arange(len(y)), often)  # a row drawn twice is fitted twice
             values[i] = self.surrogate.on(rows.take(again)).fit(y[again]).scores
         return Fit(
-            whole.scores,
-            whole.intercept,
-            whole.local,
-            whole.r2,
-            whole.r2_held_out,
-            Draws(whole.scores, values),
-            whole.signed,
+            full.scores,
+            full.intercept,
+            full.local,
+            full.r2,
+            full.r2_held_out,
+            Draws(full.scores, values),
+            full.signed,
         )
 
     def _often(self, n: int) -> NDArray[np.intp]:
@@ -66,23 +67,3 @@ class Bootstrap:
             drawn = 1 + (np.asarray(raw) % np.uint64(n - 1)).astype(np.intp)
             np.add.at(out, (np.repeat(np.arange(self.resamples), n - 1), drawn), 1)
         return out
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Resampled:
-    """A bootstrap on its rows."""
-
-    bootstrap: Bootstrap
-    rows: Rows
-
-    @property
-    def nbytes(self) -> int:
-        return self.rows.weight.nbytes
-
-    @property
-    def shared(self) -> tuple[Array, ...]:
-        return ()
-
-    def fit(self, y: Array) -> Fit:
-        return self.bootstrap.fit(self.rows, checked(y, self.rows.weight))

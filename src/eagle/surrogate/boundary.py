@@ -20,8 +20,8 @@ class Boundary:
     """Of N rows, N/`generated` are kept: half of them from each side of the boundary p = ½.
 
     On each side first the N/`generated` rows with the least |p − ½|, then of these the nearer
-    half. The instance is always kept. Choosing rows by their answers biases the line: that is
-    the method.
+    half. The instance is always kept. Choosing rows by their answers biases the line; this is
+    part of the method.
     """
 
     generated: int = 10
@@ -36,19 +36,19 @@ class Boundary:
         return 0
 
     def on(self, rows: Rows) -> Fitter:
-        return DeferredFit(self, rows)
+        return DeferredFit.of(self, rows)
 
     def fit(self, features: Array, y: Array, weight: Array) -> Fit:
         rows = self.kept(features, y)
         fit = self.ridge.fit(features[rows], y[rows], weight[rows])
-        # A row that had a say in which rows are kept was not held out.
+        # No held-out R²: every row took part in choosing the rows that are kept.
         return Fit(fit.scores, fit.intercept, fit.local, fit.r2)
 
     def kept(self, features: Array, y: Array) -> NDArray[np.intp]:
         """The rows fitted: the instance first."""
         few = max(2, len(y) // self.generated)
-        # Not by weight: a row that was drawn twice weighs more, but is no nearer. Rounded, so
-        # that rows equally far stay in the order of |p − ½|.
+        # By distance, not by weight: a row that was drawn twice weighs more, but is no nearer.
+        # Rounded, so that equally distant rows stay in the order of |p − ½|.
         far = np.round(euclidean(features, features[0]), 9)
         rows = [np.zeros(1, dtype=np.intp)]
         for side in (y >= 0.5, y < 0.5):

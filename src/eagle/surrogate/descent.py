@@ -1,4 +1,4 @@
-"""The way down a smooth function within bounds."""
+"""Minimise a smooth function within bounds."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ import numpy as np
 from eagle.types import Array
 
 Loss = Callable[[Array], tuple[float, Array]]
-"""A place, shape (d,), to the loss there and its gradient; an infinite loss bars the place."""
+"""A function from a place, shape (d,), to its loss and gradient; an infinite loss excludes it."""
 
 ENOUGH: Final = 1e-5
-"""Where no free slope is steeper than this, it is flat."""
+"""The search ends where no free component of the gradient is larger than this."""
 
 SMALL: Final = 1e-10
-"""A step that gains less, relatively, is the last."""
+"""The search ends after a step with a smaller relative gain."""
 
 TRIALS: Final = 20
-"""A direction in which so many ever shorter steps do not lead down leads nowhere."""
+"""The search ends after so many shorter and shorter steps in a direction without a gain."""
 
 LONGEST: Final = 2.0
-"""No coordinate moves farther in a step: far away the model of the loss means nothing."""
+"""The farthest that a coordinate moves in a step: farther away the quadratic model is useless."""
 
 
 def descend(loss: Loss, start: Array, low: Array, high: Array, most: int) -> tuple[Array, float]:
-    """The lowest place reached within the bounds by at most so many steps, and the loss there.
+    """The best place within the bounds after at most `most` steps, and the loss there.
 
-    BFGS on the coordinates that are free to move; the others stay at their bounds. In numpy alone:
-    scipy's L-BFGS-B calls a BLAS of its own, whose threads and numpy's wait for one another: on
-    two cores that made tuning ten times slower.
+    BFGS on the coordinates that are free to move; the others stay at their bounds. It uses numpy
+    alone: scipy's L-BFGS-B calls a BLAS of its own, and its threads and numpy's wait for one
+    another. On two cores that made tuning ten times slower.
     """
     x = np.clip(start, low, high)
     value, slope = loss(x)
@@ -47,16 +47,16 @@ def descend(loss: Loss, start: Array, low: Array, high: Array, most: int) -> tup
         length = 1.0
         for _ in range(TRIALS):
             there = np.clip(x + length * step, low, high)
-            found, other = loss(there)
+            lower, other = loss(there)
             drop = float(slope @ (there - x))
-            if found <= value + 1e-4 * drop:
+            if lower <= value + 1e-4 * drop:
                 break
-            # To the bottom of the parabola through what is known, but not too far back.
-            length *= min(max(-drop / (2 * (found - value - drop)), 0.1), 0.5)
+            # To the minimum of the parabola through both values, within limits.
+            length *= min(max(-drop / (2 * (lower - value - drop)), 0.1), 0.5)
         else:
             break
-        moved, turned, gained = there - x, other - slope, value - found
-        x, value, slope = there, found, other
+        moved, turned, gained = there - x, other - slope, value - lower
+        x, value, slope = there, lower, other
         bend = float(moved @ turned)
         if bend > 1e-10 * float(np.linalg.norm(moved) * np.linalg.norm(turned)):
             if not scaled:  # the first guess of the curvature had the wrong size

@@ -12,7 +12,7 @@ from eagle.surrogate.posterior import StudentT
 from eagle.types import NOTHING, Array, InputError, Rows
 
 HYPER = 1e-6
-"""The Gamma hyper-priors' shape, and rate in units of the answers' variance: as good as none."""
+"""The shape of the Gamma hyper-priors, and their rate over the answers' variance: negligible."""
 
 
 @final
@@ -21,12 +21,12 @@ class Evidence:
     """y = φ₀ + zᵀφ + ε with ε ~ N(0, 1/(απ)) and φ ~ N(μ₀, I/λ); the intercept is free.
 
     `noise` is α, `precision` is λ, `mean` is μ₀: one number for all features or one for each.
-    What is None is found by maximising the evidence (MacKay's fixed point). There a row is one
-    observation, whatever it weighs: α = (N − γ)/RSS, where N counts the rows that weigh anything
-    and RSS sums π·residual². A weight says how noisy its row is, not how often it was seen, so
-    all weights times a constant change α alone, and no score or interval. The posterior is
-    Gaussian: Σ = (λI + αXᵀWX)⁻¹ and Σ(λμ₀ + αXᵀWy) about the weighted means. `rescale` stretches
-    μ₀ to the size of the scores found without it, as BayLIME's code does.
+    A precision that is None maximises the evidence (MacKay's fixed point). There each row is one
+    observation, whatever its weight: α = (N − γ)/RSS, where N counts the rows of positive weight
+    and RSS is the sum of π·residual². A weight says how noisy its row is, not how often it was
+    seen. So a factor on all weights changes α alone, and no score or interval. The posterior is
+    Gaussian: Σ = (λI + αXᵀWX)⁻¹ and Σ(λμ₀ + αXᵀWy) about the weighted means. `rescale` scales μ₀
+    to the size of the scores without it, as BayLIME's code does.
     """
 
     noise: float | None = None
@@ -65,13 +65,13 @@ class Evidence:
         return 0
 
     def on(self, rows: Rows) -> Fitter:
-        return DeferredFit(self, rows)
+        return DeferredFit.of(self, rows)
 
     def fit(self, features: Array, y: Array, weight: Array) -> Fit:
         prior = self._mean(features.shape[1])
         if self.rescale and prior.any():
-            found = self._fit(features, y, weight, np.zeros_like(prior))
-            prior = prior * (np.abs(found.scores).max() / np.abs(prior).max())
+            plain = self._fit(features, y, weight, np.zeros_like(prior))
+            prior = prior * (np.abs(plain.scores).max() / np.abs(prior).max())
         return self._fit(features, y, weight, prior)
 
     def _mean(self, d: int) -> Array:
@@ -87,7 +87,7 @@ class Evidence:
         shifted = y - features @ prior  # the prior mean becomes the origin
         level = float(np.average(shifted, weights=weight))
         lift = 0 * root if is_flat(shifted) else (shifted - level) * root
-        # The basis in which XᵀWX is diagonal. Along what no row has moved in, the prior stands.
+        # The basis in which XᵀWX is diagonal. In directions without rows the prior stays.
         _, sizes, basis = np.linalg.svd(np.linalg.qr(apart, mode="r"))
         eigen = np.zeros(len(basis))
         eigen[: len(sizes)] = sizes**2
@@ -98,7 +98,7 @@ class Evidence:
         scores = prior + basis.T @ (noise * spread * reach)
         intercept = level - float(middle @ (scores - prior))
         predicted = intercept + features @ scores
-        # What is left of a row's residual once it is held out, at the same precisions.
+        # 1 − leverage, at the same precisions.
         left = 1.0 - weight / whole - turned**2 @ (noise * spread)
         held = float("nan")
         if left.min() > 1e-6 and not prior.any():
@@ -119,8 +119,8 @@ class Evidence:
         """The precisions α and λ: those given, or those of the largest evidence.
 
         In the basis where XᵀWX is diagonal, with the entries `eigen`, XᵀWy is `reach`; `total`
-        is yᵀWy. A row of weight 0 says nothing; every other one is an observation, also if it was
-        planned several times, which its weight says.
+        is yᵀWy. Each row of positive weight is one observation, even if it was planned several
+        times, which its weight contains.
         """
         if self.noise is not None and self.precision is not None:
             return self.noise, self.precision
@@ -131,7 +131,7 @@ class Evidence:
 
     def _tuned(self, reach: Array, eigen: Array, total: float, n: int) -> tuple[float, float]:
         """The precisions of the largest evidence of n rows that weigh 1 on average."""
-        # In units of the answers' own spread, so that the hyper-priors are as good as none.
+        # In units of the answers' standard deviation, so that the hyper-priors are negligible.
         unit = float(np.sqrt(total / n)) or 1.0
         reach, total = reach / unit, total / unit**2
         noise = 1.0
@@ -146,7 +146,7 @@ class Evidence:
                 precision = (known + 2 * HYPER) / (float(slopes @ slopes) + 2 * HYPER)
             if known < n / 2:
                 noise = (n - known + 2 * HYPER) / (loss + 2 * HYPER)
-            else:  # the step of EM: slower, to the same place, and never below 0
+            else:  # an EM step: slower, with the same limit, and never negative
                 noise = (n + 2 * HYPER) / (loss + known / noise + 2 * HYPER)
             still = np.abs(slopes - last).sum() <= self.tolerance * np.abs(slopes).sum()
             if still and abs(noise - before) <= self.tolerance * noise:

@@ -1,19 +1,21 @@
-"""What every surrogate gives, whatever it is made of."""
+"""What all surrogates have in common: the contracts of a surrogate and of its fit."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol, final, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eagle.surrogate.posterior import Posterior
-from eagle.types import Array, InputError, Need, Rows
+from eagle.types import UNBOUNDED, Array, InputError, Need, Range, Rows
 
 
 class Fitted(Protocol):
-    """What the answers taught: a score for each feature, and how sure it is."""
+    """The result of a fit: a score for each feature, and its uncertainty."""
 
     @property
     def scores(self) -> Array:
@@ -21,7 +23,7 @@ class Fitted(Protocol):
 
     @property
     def posterior(self) -> Posterior | None:
-        """How sure the scores are; None where the surrogate does not know."""
+        """The uncertainty of the scores; None if the surrogate has none."""
 
     @property
     def intercept(self) -> float:
@@ -29,7 +31,7 @@ class Fitted(Protocol):
 
     @property
     def local(self) -> float:
-        """What the surrogate says of the first row: the instance itself."""
+        """The surrogate's prediction for the first row, which is the instance."""
 
     @property
     def r2(self) -> float:
@@ -41,7 +43,7 @@ class Fitted(Protocol):
 
     @property
     def signed(self) -> bool:
-        """Whether a score says which way it pushes, or only how much it matters."""
+        """Whether scores have a direction; if not, they only say how much a feature matters."""
 
 
 @final
@@ -59,7 +61,7 @@ class Fit:
 
 
 class Fitter(Protocol):
-    """A surrogate on its points: all that is left to come are the answers."""
+    """A surrogate prepared for its rows. Only the answers are missing."""
 
     @property
     def nbytes(self) -> int:
@@ -67,10 +69,10 @@ class Fitter(Protocol):
 
     @property
     def shared(self) -> tuple[Array, ...]:
-        """Its arrays that explanations show."""
+        """Arrays that it shares with explanations."""
 
-    def fit(self, y: Array) -> Fitted:
-        """Fit the answers y, shape (N,)."""
+    def fit(self, y: Array, bounds: Range = UNBOUNDED) -> Fitted:
+        """Fit the answers y, shape (N,), which cannot lie outside the bounds."""
 
 
 @runtime_checkable
@@ -79,13 +81,13 @@ class Surrogate(Protocol):
 
     @property
     def needs(self) -> frozenset[Need]:
-        """What the surrogate cannot do without."""
+        """What the surrogate needs."""
 
     def room(self, n: int, d: int) -> int:
-        """How many numbers it holds beside n rows of d features while it is fitted."""
+        """How many numbers it holds, besides n rows of d features, while it is fitted."""
 
     def on(self, rows: Rows) -> Fitter:
-        """The part that needs only the rows."""
+        """The fitter: all work that needs the rows but no answers is done here."""
 
 
 class Direct(Protocol):
@@ -99,8 +101,13 @@ class Direct(Protocol):
 class DeferredFit:
     """The fitter of a surrogate that has nothing to do before the answers come."""
 
-    surrogate: Direct
+    fit_answers: Callable[[Array], Fitted]
     rows: Rows
+
+    @classmethod
+    def of(cls, surrogate: Direct, rows: Rows) -> DeferredFit:
+        """The fitter of a surrogate that is fitted to features, answers and weights."""
+        return cls(partial(surrogate.fit, rows.features, weight=rows.weight), rows)
 
     @property
     def nbytes(self) -> int:
@@ -110,9 +117,8 @@ class DeferredFit:
     def shared(self) -> tuple[Array, ...]:
         return ()
 
-    def fit(self, y: Array) -> Fitted:
-        rows = self.rows
-        return self.surrogate.fit(rows.features, checked(y, rows.weight), rows.weight)
+    def fit(self, y: Array, bounds: Range = UNBOUNDED) -> Fitted:
+        return self.fit_answers(checked(y, self.rows.weight))
 
 
 def checked(y: Array, weight: Array) -> Array:
@@ -124,19 +130,21 @@ def checked(y: Array, weight: Array) -> Array:
 
 
 def is_flat(y: Array) -> bool:
-    """Whether answers differ by no more than rounding."""
-    return bool(np.ptp(y) <= 1e-12 * np.abs(y).max())
+    """Whether answers differ by no more than rounding; NaN, one that is not known, counts not."""
+    known = y[~np.isnan(y)]
+    return not len(known) or bool(np.ptp(known) <= 1e-12 * np.abs(known).max())
 
 
 def moved(features: Array) -> NDArray[np.bool_]:
-    """Which columns are not everywhere as in the first row, shape (d,); missing equals missing."""
+    """Which columns differ from the first row somewhere, shape (d,); missing equals missing."""
     own = features[0]
     return np.asarray(((features != own) & ~(np.isnan(features) & np.isnan(own))).any(axis=0))
 
 
 def weighted_r2(y: Array, predicted: Array, weight: Array) -> float:
-    """1 minus the weighted share of the answers' variation that is left; NaN if there is none."""
+    """The weighted R² of predictions; NaN if the answers do not vary."""
     if not len(y) or is_flat(y):
         return float("nan")
     middle = float(y[0] + weight @ (y - y[0]) / weight.sum())
-    return 1.0 - float(weight @ (y - predicted) ** 2) / float(weight @ (y - middle) ** 2)
+    spread = float(weight @ (y - middle) ** 2)
+    return 1.0 - float(weight @ (y - predicted) ** 2) / spread if spread > 0 else float("nan")

@@ -1,4 +1,4 @@
-"""Regression by a Gaussian process, in closed form but for a handful of tuned numbers."""
+"""Regression by a Gaussian process: closed form, except for a few tuned numbers."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from eagle.surrogate.fit import is_flat
 from eagle.types import Array
 
 STARTS: Final = ((1.0, 1e-2), (0.3, 1e-2), (3.0, 1e-4), (0.3, 1e-4), (10.0, 1e-1))
-"""Where tuning starts: all lengths as so many √d, and the noise. The same for every feature, so
-that no feature is favoured by its place."""
+"""Where tuning starts: the length in units of √d, and the noise. The length is the same for every
+feature, so that no feature is favoured by its place."""
 
 VARIANCE: Final = (1e-3, 1e3)
 LENGTH: Final = (1e-2, 1e3)
 BIAS: Final = (1e-6, 1e3)
 NOISE: Final = (1e-6, 1e1)
-"""How far tuning may go, for answers of variance 1 and features as they are."""
+"""The bounds of tuned numbers, for answers of variance 1 and features as they are."""
 
 DIGITS: Final = 9
-"""Answers are told apart to so many digits of their spread. The last bits of a sum would else
-decide where tuning stops, and so would a constant that is added to all answers."""
+"""Standardised answers are rounded to so many digits. Otherwise rounding errors, or a constant that
+is added to all answers, could decide where tuning stops."""
 
 BLOCK: Final = 1 << 18
-"""OpenBLAS multiplies up to so many pairs of numbers in one thread. Matrices are small here: to
-wake a second thread costs more than it saves, and on a busy machine a hundred times more."""
+"""OpenBLAS multiplies up to so many pairs of numbers in one thread. Matrices are small here, and a
+second thread costs more than it saves: on a busy machine a hundred times more."""
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Scaled:
-    """Answers about their mean in units of their standard deviation, and the way back."""
+    """Standardised answers, and how to undo it."""
 
     values: Array
     middle: float
@@ -42,7 +42,7 @@ class Scaled:
 
     @classmethod
     def of(cls, y: Array) -> Scaled:
-        """The answers y, shape (n,); flat ones are all 0."""
+        """Standardise the answers y, shape (n,); equal answers are all 0."""
         if is_flat(y):
             return cls(np.zeros(len(y)), float(y[0]), 0.0)
         rise = y - y[0]
@@ -76,13 +76,13 @@ class Covariance:
 
     @classmethod
     def of_logs(cls, logs: Array) -> Covariance:
-        """What `logs` wrote."""
+        """The covariance with these logarithms: the inverse of `logs`."""
         real: Array = np.exp(logs)
         return cls(float(real[0]), real[1:-2], float(real[-2]), float(real[-1]))
 
     @property
     def logs(self) -> Array:
-        """All of it as logarithms: variance, lengths, bias, noise, shape (d + 3,)."""
+        """The logarithms of variance, lengths, bias and noise, shape (d + 3,)."""
         real = np.concatenate([[self.variance], self.lengths, [self.bias, self.noise]])
         return np.asarray(np.log(real))
 
@@ -120,7 +120,7 @@ class Regression:
         return cls(covariance, features, y, bell, inverse, likelihood)
 
     def gradient(self) -> Array:
-        """Of the likelihood by the logarithms of the covariance, shape (d + 3,).
+        """The gradient of the likelihood by `Covariance.logs`, shape (d + 3,).
 
         ½ tr((αα' − K⁻¹) ∂K), where Σ M(x − x′)² of a symmetric M is 2Σ rx² − 2x'Mx with the row
         sums r of M: all lengths at the price of one matrix product.
@@ -145,7 +145,7 @@ class Regression:
 
 
 def _inverse(lower: Array) -> Array:
-    """The inverse of a lower triangle, by halves."""
+    """The inverse of a lower triangular matrix, by recursion on its halves."""
     n = len(lower)
     if n <= 64:
         return np.linalg.inv(lower).astype(np.float64, copy=False)
@@ -165,18 +165,18 @@ def _product(a: Array, b: Array) -> Array:
 
 
 def tuned(features: Array, y: Array, starts: int, most: int) -> Regression:
-    """The process of the largest likelihood found from so many starts, `most` steps from each."""
+    """The process with the largest likelihood from several starts, with `most` steps from each."""
     d = features.shape[1]
     low, high = np.log([VARIANCE, *[LENGTH] * d, BIAS, NOISE]).T
 
     def loss(logs: Array) -> tuple[float, Array]:
         try:
             process = Regression.on(Covariance.of_logs(logs), features, y)
-        except np.linalg.LinAlgError:  # rounding has eaten the noise
+        except np.linalg.LinAlgError:  # not positive definite, by rounding
             return math.inf, np.zeros(d + 3)
         return -process.likelihood, -process.gradient()
 
     ways = [Covariance.start(d, which).logs for which in range(starts)]
-    found = [descend(loss, start, low, high, most) for start in ways]
-    best, _ = min(found, key=lambda one: one[1])
+    ends = [descend(loss, start, low, high, most) for start in ways]
+    best, _ = min(ends, key=lambda one: one[1])
     return Regression.on(Covariance.of_logs(best), features, y)

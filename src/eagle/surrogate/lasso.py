@@ -1,6 +1,6 @@
-"""The lasso's path by least angles: which features come in, one after the other.
+"""The lasso path by least angles: the order in which features are selected.
 
-One path for LIME's selection and for S-LIME's test, so that what is certified is what is reported.
+LIME's selection and S-LIME's test use the same path, so the test is about what is reported.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from eagle.ties import TIE, best
 from eagle.types import Array
 
 MOST: Final = 10
-"""A path ends after so many steps for each column: chance never needs them, a circle would."""
+"""A path ends after so many steps for each column, in case rounding makes it go in circles."""
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """The columns that a path runs on, about their weighted means and times √weight.
+    """The columns of a path: minus their weighted means, times √weight.
 
-    `x` has shape (n, m), and `names[j]` says which feature x[:, j] is. Columns that stand still,
-    or repeat an earlier one up to sign, are left out. The answers `lift`, treated alike, have
-    mean square 1, so that units play no part; they are all 0 if the answers are flat.
+    `x` has shape (n, m), and `names[j]` is the feature of x[:, j]. Constant columns are left out,
+    and so are those that repeat an earlier one up to sign. `lift` are the answers, treated in the
+    same way and scaled to mean square 1, so that units do not matter; all 0 if answers are equal.
     """
 
     x: Array
@@ -34,13 +34,13 @@ class Columns:
     names: tuple[int, ...]
 
     def residual(self, slopes: Array) -> Array:
-        """What slopes leave of the answers."""
+        """The answers minus the line with these slopes."""
         return self.lift - self.x @ slopes
 
     def reach(self, slopes: Array) -> Array:
-        """How far each column goes along with what is left: mean products, shape (m,).
+        """The mean product of each column with the residual, shape (m,).
 
-        What is below `TIE` of the column's own size is rounding, and counts as 0.
+        A product below `TIE` times the column's size is rounding, and becomes 0.
         """
         out: Array = self.x.T @ self.residual(slopes) / len(self.lift)
         out[np.abs(out) <= TIE * self.size] = 0.0
@@ -58,10 +58,10 @@ class Columns:
 class Step:
     """From one knot of the path to the next.
 
-    `enters` is the column that comes in at the start, or None after one has left. `rivals` are
-    those that might have come in its place: all outside, but for what those inside explain.
-    `before` are the slopes at the start, `after` those
-    at the end, and `inside` is who is in at the end.
+    `enters` is the column that enters at the start; None after one has left. `rivals` are the
+    columns that might have entered instead: all others outside, except those that the columns
+    inside explain. `before` and `after` are the slopes at the start and at the end. `inside` are
+    the columns that are in the model at the end.
     """
 
     enters: int | None
@@ -82,7 +82,7 @@ def columns(features: Array, y: Array, weight: Array) -> Columns:
 
 
 def _lift(y: Array, weight: Array) -> Array:
-    """Answers about their weighted mean, times √weight, with mean square 1: or all 0."""
+    """Answers minus their weighted mean, times √weight, with mean square 1; or all 0."""
     y = _in_units_of_the_largest(y)
     if is_flat(y):
         return np.zeros_like(y)
@@ -92,14 +92,14 @@ def _lift(y: Array, weight: Array) -> Array:
 
 
 def _in_units_of_the_largest(values: Array) -> Array:
-    """So that squares neither overflow nor vanish."""
+    """Values over the largest size, so that squares neither overflow nor vanish."""
     out: Array = values / (float(np.abs(values).max()) or 1.0)
     return out
 
 
 def _first_of_alike(x: Array, size: Array, moving: list[int]) -> list[int]:
-    """Of columns that are equal up to sign, to within `TIE` of their largest entry, the first."""
-    length = np.sqrt((x**2).sum(axis=0))  # the same for all that are alike
+    """The first of each set of columns that are equal up to sign and `TIE` of the largest entry."""
+    length = np.sqrt((x**2).sum(axis=0))  # equal columns have equal lengths
     slack = TIE * size * np.sqrt(len(x))
     kept: list[int] = []
     for j in moving:
@@ -112,40 +112,40 @@ def _first_of_alike(x: Array, size: Array, moving: list[int]) -> list[int]:
 
 
 def path(rows: Columns) -> list[Step]:
-    """All steps of the lasso's path, from no column to the least squares of all.
+    """All steps of the lasso path, from no column to the least squares of all.
 
-    The column that goes most along with the answers comes in, and slopes move so that all that
-    are in go along equally with what is left. A step ends where another column does too, which
-    comes in, or where a slope is back at 0, which leaves. Near-ties come in in their own order. A
-    column that those inside explain already stays out.
+    The column that correlates most with the answers enters first. Slopes move so that all columns
+    inside correlate equally with the residual. A step ends where another column correlates as much,
+    which then enters, or where a slope is back at 0, whose column then leaves. Near-ties enter in
+    their own order. A column that is a combination of those inside stays out.
     """
     if not rows.names or not rows.lift.any():
         return []
-    walk, out = _Walk(rows), list[Step]()
-    while not walk.ended and len(out) < MOST * len(rows.names):
-        out.append(walk.step())
+    state, out = _Path(rows), list[Step]()
+    while not state.ended and len(out) < MOST * len(rows.names):
+        out.append(state.step())
     return out
 
 
 def reported(steps: list[Step], k: int) -> list[Step]:
-    """The steps up to the last knot at which at most k columns are in: LIME's choice."""
+    """The steps up to the last knot with at most k columns inside: LIME's choice."""
     ends = [i for i, step in enumerate(steps, 1) if len(step.inside) <= k]
     return steps[: ends[-1]] if ends else []
 
 
 @final
-class _Walk:
-    """Where the path has come to."""
+class _Path:
+    """The state of a path."""
 
     def __init__(self, rows: Columns) -> None:
         self._rows, m = rows, len(rows.names)
         self._slopes, self._sign = np.zeros(m), np.zeros(m)
         self._reach = rows.reach(self._slopes)
-        self._level = self._top = float(np.abs(self._reach).max())  # of those inside
+        self._level = self._top = float(np.abs(self._reach).max())  # of columns inside
         self._inside: list[int] = []
-        self._inverse = np.empty((0, 0))  # of XᵀX/n of those inside
+        self._inverse = np.empty((0, 0))  # of XᵀX/n of the columns inside
         self._enters: int | None = best(np.abs(self._reach))
-        self._shut = np.zeros(m, dtype=bool)  # those inside, and those that they explain
+        self._shut = np.zeros(m, dtype=bool)  # columns inside, and those they explain
         self.ended = not self._top > 0
 
     def step(self) -> Step:
@@ -157,11 +157,11 @@ class _Walk:
         return Step(enters, rivals, before, self._slopes, tuple(sorted(self._inside)))
 
     def _rivals(self) -> tuple[int, ...]:
-        """Who is out, and might come in."""
+        """The columns outside that might enter."""
         return tuple(j for j in np.flatnonzero(~self._shut).tolist() if j != self._enters)
 
     def _let_in(self, j: int) -> None:
-        along, left = self._beside(j)
+        along, left = self._regressed(j)
         far = np.append(-along, 1.0)
         self._inverse = np.pad(self._inverse, (0, 1)) + np.outer(far, far / left)
         self._sign[j] = np.sign(self._reach[j])
@@ -174,16 +174,16 @@ class _Walk:
         self._inverse = rest - np.outer(column, column / self._inverse[at, at])
         self._inside.remove(j)
 
-    def _beside(self, j: int) -> tuple[Array, float]:
-        """The slopes of column j on those inside, and the mean square of what they leave."""
+    def _regressed(self, j: int) -> tuple[Array, float]:
+        """The slopes of column j on those inside, and the mean square of its residual."""
         products = self._rows.x.T @ self._rows.x[:, j] / len(self._rows.lift)
         along = self._inverse @ products[self._inside]
         return along, float(products[j] - along @ products[self._inside])
 
     def _way(self) -> tuple[Array, Array]:
-        """How slopes go so that the reach of all inside falls by 1, and how all reach falls."""
+        """The direction of slopes that lowers all reach inside by 1, and how all reach falls."""
         way, fall = np.zeros_like(self._slopes), np.zeros_like(self._slopes)
-        for _ in range(2):  # the second time mends what rounding has done to the inverse
+        for _ in range(2):  # the second pass corrects rounding errors of the inverse
             more = np.zeros_like(way)
             more[self._inside] = self._inverse @ (self._sign - fall)[self._inside]
             way += more
@@ -191,7 +191,7 @@ class _Walk:
         return way, fall
 
     def _move(self, way: Array, fall: Array) -> None:
-        """Go on until somebody comes in or leaves, or nothing is left."""
+        """Move until a column enters or leaves, or nothing is left to explain."""
         enters, at_entry = self._next_in(fall)
         leaves, at_leave = self._next_out(way)
         length, slack = min(at_entry, at_leave, self._level), TIE * self._top
@@ -207,18 +207,18 @@ class _Walk:
         self._reach = self._rows.reach(self._slopes)
 
     def _next_in(self, fall: Array) -> tuple[int | None, float]:
-        """Who comes in next, and after how far."""
+        """The column that enters next, and after what length."""
         lead = np.maximum(self._level - np.stack([self._reach, -self._reach]), 0.0)
-        pace = 1.0 - np.stack([fall, -fall])  # how fast those inside lose their lead
+        pace = 1.0 - np.stack([fall, -fall])  # how fast the lead of columns inside shrinks
         slack = TIE * self._top
-        level = (lead <= slack) & (np.abs(pace) <= TIE)  # with those inside, for ever
+        level = (lead <= slack) & (np.abs(pace) <= TIE)  # moves along with those inside
         self._shut = level[0] | level[1]
         self._shut[self._inside] = True
         far = np.where(pace > TIE, lead / np.maximum(pace, TIE), np.inf).min(axis=0)
         while True:
             far[self._shut] = np.inf
             first = float(far.min())
-            if first >= self._level - slack:  # where nothing is left
+            if first >= self._level - slack:  # the path ends before
                 return None, np.inf
             enters = int(np.argmax(far <= first + slack))
             if not self._is_explained(enters):
@@ -226,7 +226,7 @@ class _Walk:
             self._shut[enters] = True
 
     def _next_out(self, way: Array) -> tuple[int | None, float]:
-        """Whose slope comes back to 0 next, and after how far: at once, if it cannot leave 0."""
+        """The column whose slope is 0 next, and after what length: 0 if it cannot leave 0."""
         inside = np.sort(self._inside)
         slopes, way, size = self._slopes[inside], way[inside], self._rows.size[inside]
         ahead = way * self._sign[inside] * size
@@ -239,5 +239,5 @@ class _Walk:
         return int(inside[np.argmax(far <= first + TIE * self._top)]), first
 
     def _is_explained(self, j: int) -> bool:
-        """Whether those inside leave nothing of column j."""
-        return self._beside(j)[1] <= TIE * float(self._rows.size[j]) ** 2
+        """Whether column j is a combination of the columns inside."""
+        return self._regressed(j)[1] <= TIE * float(self._rows.size[j]) ** 2

@@ -14,9 +14,9 @@ from eagle.types import Array, InputError, MissingExtraError, Need, Rows, finite
 @final
 @dataclass(frozen=True)
 class Logistic:
-    """Whether the class is given, p ≥ ½, as a line in log-odds; `penalty` is 1/C.
+    """The log-odds of the label p ≥ ½ as a line; `penalty` is 1/C.
 
-    Scores are log-odds. Where the label never changes there is nothing to separate: they are 0.
+    Scores are log-odds. If the label never changes, they are 0.
     """
 
     penalty: float = 1.0
@@ -30,7 +30,7 @@ class Logistic:
         return 0
 
     def on(self, rows: Rows) -> Fitter:
-        return DeferredFit(self, rows)
+        return DeferredFit.of(self, rows)
 
     def fit(self, features: Array, y: Array, weight: Array) -> Fit:
         label = y >= 0.5

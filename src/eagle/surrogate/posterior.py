@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Protocol, final
+from typing import ClassVar, Final, Protocol, final
 
 import numpy as np
 
@@ -41,8 +41,9 @@ class Posterior(Protocol):
 class StudentT:
     """t_ν(mean, variance × factor): mean (d,), factor (d, d), ν = `df`; Gaussian if infinite.
 
-    The factor is apart from the variance so that many distributions can share one. `kind` says
-    where the scale is from: the line's own "posterior", or "robust", summed from the residuals.
+    The factor is separate from the variance so that several distributions can share it. `kind`
+    says where the scale is from: the line's own "posterior", or "robust", summed from residuals.
+    With `pooled`, the probability of a sign uses the sizes of all coordinates.
     """
 
     mean: Array
@@ -50,6 +51,7 @@ class StudentT:
     df: float
     variance: float = 1.0
     kind: str = "posterior"
+    pooled: bool = False
 
     @property
     def scale(self) -> Array:
@@ -109,6 +111,8 @@ class StudentT:
         ratio = np.abs(self.mean) / np.where(sure, 1.0, spread)
         known = np.where(self.mean == 0, 0.5, 1.0)
         tail = special.ndtr(ratio) if np.isinf(self.df) else special.stdtr(self.df, ratio)
+        if self.pooled and not sure.all():
+            tail[~sure] = signs_together(tail[~sure], spread[~sure])
         return np.asarray(np.where(sure, known, tail))
 
     def draws(self, n: int = DRAWS) -> Array:
@@ -143,13 +147,13 @@ class Draws:
         return np.asarray(self.values.std(axis=0, ddof=1))
 
     def interval(self, level: float = 0.95, *, joint: bool = False) -> Array:
-        """Percentile intervals, shape (d, 2); if `joint`, as far out as holds all at once."""
+        """Percentile intervals, shape (d, 2); if `joint`, so wide that all hold at once."""
         check_level(level)
         low, high = np.quantile(self.values, [(1 - level) / 2, (1 + level) / 2], axis=0)
         if joint:
             n, ordered = len(self.values), np.sort(self.values, axis=0)
-            # How many draws lie no deeper than each one, in the coordinate where it is outermost:
-            # the box of the k-th draws from either end holds all that are k deep or more.
+            # The depth of a draw is its rank from either end, in the coordinate where it is
+            # outermost. The box of the k-th draws from either end holds all draws of depth k.
             depth = np.full(n, n)
             for line, column in zip(ordered.T, self.values.T, strict=True):
                 below, above = (line.searchsorted(column, side) for side in ("right", "left"))
@@ -159,7 +163,7 @@ class Draws:
         return np.stack([low, high], axis=1)
 
     def probability_sign(self) -> Array:
-        """The share of draws with the sign of the mean; those at 0 are half of either."""
+        """The share of draws with the sign of the mean; a draw of 0 counts half."""
         same = np.sign(self.values) == np.sign(self.mean)
         out = same.mean(axis=0) + 0.5 * (self.values == 0).mean(axis=0) * (self.mean != 0)
         return np.asarray(np.where(self.mean == 0, 0.5, out))
@@ -207,6 +211,42 @@ class Bounds:
         raise InputError("bounds alone do not say how probable a rank is")
 
 
+SIZES: Final = 9
+"""The number of effect sizes in the mixture of `signs_together`."""
+
+ROUNDS: Final = 30
+"""Rounds of estimating the shares of sizes; after these they hardly change."""
+
+
+def signs_together(alone: Array, spread: Array) -> Array:
+    """Probabilities of signs, shape (d,), from those of each score alone and their spreads.
+
+    If most effects are small, a small one that stands out by chance may well have the wrong sign.
+    So effects are modelled as draws from a mixture of normal laws around 0, of `SIZES` sizes. The
+    shares of the sizes are estimated from all effects (Stephens 2017), with a prior count of
+    1/`SIZES` each.
+    """
+    from scipy import special
+
+    far = special.ndtri(np.clip(alone, 0.5, 1 - 1e-15))
+    spread = np.maximum(spread / spread.max(), 1e-100)
+    variance, effect = spread**2, far * spread
+    largest = 4 * np.sqrt(np.mean(effect**2) + np.mean(variance))
+    sizes = np.geomspace(spread.min() / 2, largest, SIZES)
+    total = variance[:, None] + sizes**2
+    log = -(effect[:, None] ** 2) / (2 * total) - np.log(total) / 2
+    likely = np.exp(log - log.max(axis=1, keepdims=True))
+    shares = np.full(SIZES, 1 / SIZES)
+    for _ in range(ROUNDS):
+        each = likely * shares
+        counts = (each / each.sum(axis=1, keepdims=True)).sum(axis=0) + 1 / SIZES
+        shares = counts / counts.sum()
+    each = likely * shares
+    kept = np.sqrt(sizes**2 / total)
+    signs = special.ndtr(kept * far[:, None])
+    return np.asarray((each * signs).sum(axis=1) / each.sum(axis=1))
+
+
 def check_level(level: float) -> None:
     if not finite(level) or not 0 < level < 1:
         raise InputError(f"a level is a probability between 0 and 1, not {told(level)}")
@@ -219,12 +259,19 @@ def check_top(k: int) -> None:
 
 def share_in_top(draws: Array, k: int) -> Array:
     """How often each coordinate is among the k < d largest in size, shape (d,)."""
+    return np.asarray(in_top(draws, k).mean(axis=0))
+
+
+def in_top(draws: Array, k: int) -> Array:
+    """Whether each coordinate is among the k largest of its row in size, shape (n, d).
+
+    Equals share the places that are left; what is exactly 0 is never in the top.
+    """
     d = draws.shape[1]
     size = np.abs(draws)
+    if k >= d:
+        return np.asarray((size > 0).astype(np.float64))
     least = np.partition(size, d - k, axis=1)[:, [d - k]]
     above, at = size > least, (size == least) & (size > 0)
-    # Equals share the places that are left; what is exactly 0 is never "in the top".
-    left = (k - above.sum(axis=1, keepdims=True)) / np.maximum(
-        (size == least).sum(axis=1, keepdims=True), 1
-    )
-    return np.asarray((above + at * left).mean(axis=0))
+    equal = np.maximum((size == least).sum(axis=1, keepdims=True), 1)
+    return np.asarray(above + at * ((k - above.sum(axis=1, keepdims=True)) / equal))

@@ -1,4 +1,4 @@
-"""UnRAvEL's surrogate: a Gaussian process, and what its shape says of each feature."""
+"""UnRAvEL's surrogate: a Gaussian process, whose shape gives a score to each feature."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ class Process:
 
     A feature scores 1/length, or its `relevance`; the largest score is 1, and none has a sign.
     Relevance is how far the prediction at a row moves when the feature alone moves by ±`delta`:
-    √(2 KL)/δ, averaged over rows (Paananen et al. 2019). What never moved scores 0, and so does
-    everything where the answers are flat.
+    √(2 KL)/δ, averaged over rows (Paananen et al. 2019). A feature that never moved scores 0, and
+    if answers are equal all features do.
 
-    Rows count the same: UnRAvEL knows no kernel. Their weights enter only the R².
+    All rows count the same, since UnRAvEL has no kernel. Weights are used only in the R².
     """
 
     importance: Importance = "lengthscale"
@@ -45,11 +45,11 @@ class Process:
             raise InputError(f"tuning needs at least 1 step, not {self.most!r}")
 
     def room(self, n: int, d: int) -> int:
-        """Numbers held beside the rows: a process looks at pairs of them."""
+        """Numbers held besides the rows: matrices of rows by rows."""
         return 8 * n * n
 
     def on(self, rows: Rows) -> Fitter:
-        return DeferredFit(self, rows)
+        return DeferredFit.of(self, rows)
 
     def fit(self, features: Array, y: Array, weight: Array) -> Fit:
         scaled = Scaled.of(y)
@@ -61,10 +61,10 @@ class Process:
             return Fit(scores, math.nan, middle, weighted_r2(y, predicted, weight), signed=False)
         process = tuned(features[:, moved], scaled.values, self.restarts, self.most)
         if self.importance == "lengthscale":
-            found = 1.0 / process.covariance.lengths
+            sizes = 1.0 / process.covariance.lengths
         else:
-            found = relevance(process, self.delta)
-        scores[moved] = found / max(float(found.max()), np.finfo(np.float64).tiny)
+            sizes = relevance(process, self.delta)
+        scores[moved] = sizes / max(float(sizes.max()), np.finfo(np.float64).tiny)
         predicted = scaled.back(process.predict(process.features)[0])
         r2 = weighted_r2(y, predicted, weight)
         return Fit(scores, math.nan, float(predicted[0]), r2, signed=False)
@@ -73,7 +73,7 @@ class Process:
 def relevance(process: Regression, delta: float) -> Array:
     """√(2 KL)/δ of each feature, averaged over the process's rows and both directions, shape (d,).
 
-    KL is between what is predicted, noise included, at a row and at the row moved by δ.
+    KL is between the predictions, with noise, at a row and at the row moved by δ.
     """
     x, noise = process.features, process.covariance.noise
     mean, variance = process.predict(x)

@@ -7,19 +7,18 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from eagle.surrogate.bayes import BayesLinear
+from eagle.surrogate.bayes import BayesLinear, Prior
 from eagle.surrogate.fit import DeferredFit, Fit, Fitter
-from eagle.surrogate.information import Prior
 from eagle.surrogate.select import Selection
-from eagle.types import NOTHING, Array, InputError, Rows
+from eagle.types import NOTHING, UNBOUNDED, Array, InputError, Range, Rows
 
 
 @final
 @dataclass(frozen=True)
 class Ridge:
-    """Scores without intervals: the line with the penalty `alpha` on slopes, on chosen features.
+    """A line with the penalty `alpha` on slopes, for the features of a selection; no intervals.
 
-    Without a selection every feature is kept. What is not kept scores 0.
+    Without a selection every feature is kept. A feature that is not kept scores 0.
     """
 
     alpha: float = 1.0
@@ -42,7 +41,7 @@ class Ridge:
         return 0
 
     def on(self, rows: Rows) -> Fitter:
-        return DeferredFit(self, rows) if self.selection else _Mean(self, rows)
+        return DeferredFit.of(self, rows) if self.selection else _Mean(self, rows)
 
     def fit(self, features: Array, y: Array, weight: Array) -> Fit:
         every = np.arange(features.shape[1])
@@ -50,7 +49,7 @@ class Ridge:
         line = self._line.fit(features[:, chosen], y, weight)
         scores = np.zeros(features.shape[1])
         scores[chosen] = line.scores
-        # A row that had a say in the choice of features was not held out.
+        # No held-out R²: every row took part in choosing the features.
         held = line.r2_held_out if len(chosen) == len(every) else float("nan")
         return Fit(scores, line.intercept, line.local, line.r2, held)
 
@@ -70,6 +69,6 @@ class _Mean:
     def shared(self) -> tuple[Array, ...]:
         return ()
 
-    def fit(self, y: Array) -> Fit:
+    def fit(self, y: Array, bounds: Range = UNBOUNDED) -> Fit:
         line = self._line.fit(y)
         return Fit(line.scores, line.intercept, line.local, line.r2, line.r2_held_out)

@@ -29,7 +29,7 @@ class Selection(Protocol):
 class Highest:
     """The k features with the largest |coefficient × value at the instance|, by a ridge of 0.01.
 
-    Where the instance is the origin of a feature, as of an offset, the coefficient alone counts.
+    Where the feature is 0 at the instance, as an offset is, the coefficient alone counts.
     """
 
     k: int
@@ -57,7 +57,7 @@ class Forward:
 
     def choose(self, features: Array, y: Array, weight: Array) -> NDArray[np.intp]:
         gram, reach, _ = _centred(features, y, weight)
-        floor = 1e-10 * np.diag(gram)  # what the chosen ones explain already brings nothing
+        floor = 1e-10 * np.diag(gram)  # a combination of the chosen ones adds nothing
         free = np.ones(len(gram), dtype=bool)
         for _ in range(min(self.k, len(gram))):
             own = np.diag(gram)
@@ -65,7 +65,7 @@ class Forward:
             gain = np.where(fresh, reach**2 / np.where(fresh, own, 1.0), 0.0)
             pick = best(np.where(free, gain, -1.0))
             free[pick] = False
-            if fresh[pick]:  # all others as they are beside the chosen one
+            if fresh[pick]:  # remove the chosen one from all others
                 share = gram[pick] / own[pick]
                 reach = reach - share * reach[pick]
                 gram = gram - np.outer(share, gram[pick])
@@ -75,9 +75,9 @@ class Forward:
 @final
 @dataclass(frozen=True)
 class LassoPath:
-    """The last knot of the lasso's path that has at most k features.
+    """The last knot of the lasso path that has at most k features.
 
-    A feature that repeats another in all rows, up to sign, is never kept beside it: the first is.
+    Of features that are equal in all rows, up to sign, only the first can be kept.
     """
 
     k: int

@@ -15,17 +15,17 @@ from eagle.ties import best
 from eagle.types import Array, InputError, MissingExtraError, Need, Rows
 
 FEWEST = 10
-"""Rows below which nothing is held out and no depth is searched."""
+"""With fewer rows, none is held out and no depth is searched."""
 
 HIGH: Final = 60
-"""Columns reach up to 2 to this power: far below where single precision ends, and far above the
-1e-7 within which scikit-learn's trees take values for equal."""
+"""Columns are scaled up to 2 to this power: far below the largest number of single precision, and
+far above 1e-7, within which scikit-learn's trees treat values as equal."""
 
 ANSWERS: Final = 2.0**20
 WEIGHTS: Final = 2.0**19
-"""Answers and weights are integers of such parts, so that sums of up to 16,384 products are
-exact. Splits that say the same, as any two columns do where two rows are left, are then equal to
-the last digit on every machine, and scikit-learn's own order of columns decides."""
+"""Answers and weights are rounded to multiples of 1/`ANSWERS` and 1/`WEIGHTS`, so that sums of up
+to 16,384 products are exact. Equally good splits are then equal to the last digit on every machine,
+and scikit-learn's order of columns decides."""
 
 
 @final
@@ -34,12 +34,13 @@ class Tree:
     """Impurity importances of a tree; its depth is the best of `depths` in two-fold validation.
 
     It is fitted on the values asked: numbers as they are, levels as codes, missing as NaN, and
-    of images and texts the masks. A fifth of the rows, always the same for as many, is held out
-    for `r2_held_out`. Scores are not negative and sum to 1, or are all 0 where the tree is a leaf.
+    of images and texts the masks. A fifth of the rows is held out for `r2_held_out`: the same ones
+    for the same number of rows. Scores are not negative and sum to 1; they are all 0 if the tree is
+    a leaf.
 
-    A `selection` comes first. It sees the values standardised and as offsets from the instance,
-    with its column's mean where one is missing: a line, unlike a tree, knows no holes and would
-    prefer columns with large numbers.
+    A `selection` comes first. It sees standardised offsets from the instance, with the column's
+    mean where a value is missing: a line, unlike a tree, cannot use missing values and would prefer
+    columns with large numbers.
     """
 
     depths: tuple[int, ...] = (2, 3, 4, 5, 6, 7, 8, 9)
@@ -60,7 +61,7 @@ class Tree:
         return 0
 
     def on(self, rows: Rows) -> Fitter:
-        return DeferredFit(self, rows)
+        return DeferredFit.of(self, rows)
 
     def fit(self, features: Array, y: Array, weight: Array) -> Fit:
         d = features.shape[1]
@@ -128,9 +129,9 @@ def scaled(values: Array) -> Array:
 
 
 def single(values: Array) -> Array:
-    """Columns as single precision tells them apart: as they are, or else from their least value.
+    """Columns for single precision: as they are, or minus their least value if that is needed.
 
-    Of large numbers that differ little, such as times, the difference alone has enough digits.
+    Large numbers that differ little, such as times, are equal in single precision.
     """
     out = values.copy()
     for j, column in enumerate(values.T):
@@ -145,17 +146,17 @@ def _told_apart(column: Array) -> int:
 
 
 def _offsets(values: Array) -> Array:
-    """Standardised offsets from the first row; what is missing stands at its column's mean."""
+    """Standardised offsets from the first row; missing values are at their column's mean."""
     full = filled(values, values)
     spread = full.std(axis=0)
     return np.asarray((full - full[0]) / np.where(spread > 0, spread, 1.0))
 
 
 def _answers(y: Array, unit: float) -> Array:
-    """Answers less the first, in 2^20ths of their range."""
+    """Answers minus the first, over their range, in multiples of 2^−20."""
     return np.asarray(np.rint((y - y[0]) / unit * ANSWERS) / ANSWERS)
 
 
 def _weights(weight: Array) -> Array:
-    """Weights in 2^19ths of the largest, at least one of them."""
+    """Weights over the largest, in multiples of 2^−19, at least one of them."""
     return np.asarray(np.maximum(np.rint(weight / weight.max() * WEIGHTS), 1.0) / WEIGHTS)

@@ -1,10 +1,11 @@
-"""What is known of the data a model was fitted on: a summary of each column, without the rows."""
+"""A summary of the data a model was fitted on: each column's distribution, without the rows."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from functools import cached_property, lru_cache
 from itertools import accumulate, pairwise
 from os import PathLike
@@ -14,9 +15,10 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle.table.column import LARGEST_WHOLE, Codes, encode, key, numbers
-from eagle.table.frame import Frame
-from eagle.table.read import frame
+from eagle.table.column import LARGEST_INTEGER, Codes, encode, key, numbers, places
+from eagle.table.frame import Frame, frame
+from eagle.table.groups import GroupedFrame, Groups, checked, ending
+from eagle.table.units import CALENDARS, Calendar, Unit, shown
 from eagle.types import Array, InputError, finite, told
 
 STEPS = 1024
@@ -25,14 +27,17 @@ STEPS = 1024
 GRID = 32
 """Match probabilities are rounded to multiples of 1/32, so that many rows share one plan."""
 
+COMBINATIONS = 256
+"""A group of columns keeps at most this many combinations of their values."""
+
 KEPT = 64
 """A bin keeps at most this many of its values, evenly spaced by rank."""
 
 FEW = 4
-"""So many distinct values, if any repeats, are a bin each."""
+"""A number with at most this many distinct values, of which one repeats, has a bin for each."""
 
 LEAST_STEP = 0.5
-"""The least scale of integers in the continuous view: below it they would hardly ever move."""
+"""The least scale of integers in the continuous view: with less they would rarely move."""
 
 TAME = 1e140
 """Numbers up to this size, and down to its inverse, can be squared and summed as they are."""
@@ -49,15 +54,26 @@ NORMAL = normal_steps()
 
 
 @final
+@dataclass(frozen=True)
+class Member:
+    """A column of a group: its name as it is shown, and how numbers are shown that are days."""
+
+    name: str
+    calendar: Calendar | None = None
+
+
+@final
 @dataclass(frozen=True, eq=False)
 class Column:
-    """One column: its states with their shares of the background, and values in each state.
+    """One column: its states, their shares of the background, and values in each state.
 
-    A state of a number is a bin (`edges` part them; a value on an edge is in the lower one), a
-    state of a category is a level. The last state is "missing". `single` has the value of a bin
-    that holds no other, NaN for the others: an instance with another value is not in it. A frozen
-    column is never moved and has no states. `dtype` is set where numbers are held in a dtype
-    narrower than float64.
+    A state of a number is a bin, a state of a category is a level. `edges` separate bins; a value
+    on an edge is in the lower bin. The last state is "missing". `single` has the value of each bin
+    that holds only one value, and NaN for other bins: an instance with another value is not in
+    such a bin. A frozen column is never moved and has no states. `dtype` is set where numbers are
+    stored in a dtype narrower than float64. `calendar` is set where numbers are days, and says how
+    they are shown. A group of columns is a category whose levels are combinations: tuples of the
+    values of its `members`.
     """
 
     name: Hashable
@@ -73,6 +89,8 @@ class Column:
     high: float = np.inf
     dtype: str | None = None
     frozen: bool = False
+    calendar: Calendar | None = None
+    members: tuple[Member, ...] = ()
 
     def seen(self, state: int) -> bool:
         """Whether the background has values in this state."""
@@ -86,8 +104,8 @@ class Column:
         """The value at each step for an instance in `state`, shape (STEPS,).
 
         Steps below `kept` draw from the instance's own state, the others from all other
-        states. NaN stands where the background has not `seen` the state: there the
-        instance's own value belongs.
+        states. It is NaN where the background has not `seen` the state: the caller puts the
+        instance's own value there.
         """
         key = (state, kept)
         if key not in self._moves:
@@ -97,7 +115,7 @@ class Column:
                 table = values.take(_spread(sizes, tuple(self.shares.tolist()), state, kept))
                 if not self.seen(state):
                     table[:kept] = np.nan
-            else:  # many states of one value each
+            else:  # levels: many states of one value each
                 table = np.full(STEPS, values[state] if self.seen(state) else np.nan)
                 if kept < STEPS:
                     shares = self.shares.copy()
@@ -109,7 +127,7 @@ class Column:
 
     @property
     def switches(self) -> bool:
-        """Whether a number has two values, and nothing between them."""
+        """Whether this is a number of exactly two values."""
         return len(self.single) == 2 and not np.isnan(self.single).any()
 
     @cached_property
@@ -123,7 +141,7 @@ class Column:
         return np.floor(self.scale * NORMAL + 0.5) / self.scale
 
     def offsets_from(self, value: float) -> Array:
-        """As `offsets`, but from this value, as far as bounds and the dtype let it go.
+        """As `offsets`, but from this value, within bounds and rounded to the dtype.
 
         A number that `switches` keeps its value at half of the steps.
         """
@@ -133,7 +151,7 @@ class Column:
             others = self.single[self.single != value]
             moved = np.repeat([value, *others], [STEPS // 2, *_even(STEPS // 2, len(others))])
         else:
-            with np.errstate(over="ignore"):  # beyond the largest number is clipped
+            with np.errstate(over="ignore"):  # infinite values are clipped below
                 moved = value + self.scale * NORMAL
             if self.integer:
                 moved = np.floor(moved + 0.5)
@@ -143,12 +161,12 @@ class Column:
         return offsets
 
     def standardised(self, values: Array, origin: float) -> Array:
-        """How far values are from an origin, in scales."""
+        """How far values are from an origin, in units of the scale."""
         half = 0.5 if self.scale > 1 else 1.0  # so that no difference overflows
         return np.asarray((half * values - half * origin) / (half * self.scale))
 
     def bends(self, value: float) -> bool:
-        """Whether the plain offsets do not hold from this value."""
+        """Whether offsets from this value differ from the plain `offsets`."""
         if not self.scale > 0:
             return False
         if self.switches:
@@ -167,7 +185,7 @@ class Column:
         return bool(float(coarse) > 1e-3 * self.scale)
 
     def moved(self, value: float, offsets: Array) -> Array:
-        """The values at these offsets from a value, as the table holds them."""
+        """The values at these offsets from a value, within bounds and rounded to the dtype."""
         if not self.scale > 0:
             return np.full(len(offsets), value)
         if self.switches:
@@ -188,11 +206,11 @@ class Column:
         return np.clip(values, *((np.ceil(low), np.floor(high)) if self.integer else (low, high)))
 
     def _held(self, values: Array) -> Array:
-        """Numbers as a column of this dtype holds them."""
+        """Numbers rounded to the column's dtype."""
         return values if self.dtype is None else values.astype(self.dtype).astype(np.float64)
 
     def describe(self, label: str, state: int, value: Any, binned: bool) -> str:
-        """What an instance has here, in words: «28 < age ≤ 37», «flag = 0», «sex = female»."""
+        """The instance's state as text: «28 < age ≤ 37», «flag = 0», «sex = female»."""
         if value is None:
             return f"{label} is missing"
         edges = self.edges
@@ -202,19 +220,53 @@ class Column:
         if self.levels is not None or not binned or not len(edges) or alone:
             return f"{label} = {_text(value)}"
         if state == 0:
-            return f"{label} ≤ {_text(edges[0])}"
+            return f"{label} ≤ {self.text(edges[0])}"
         if state == len(edges):
-            return f"{label} > {_text(edges[-1])}"
-        return f"{_text(edges[state - 1])} < {label} ≤ {_text(edges[state])}"
+            return f"{label} > {self.text(edges[-1])}"
+        return f"{self.text(edges[state - 1])} < {label} ≤ {self.text(edges[state])}"
+
+    def combination(self, level: tuple[Any, ...]) -> str:
+        """A combination of a group as text: «red», or «lat = 51.5, lon = 0»."""
+        place = self._hot(level)
+        if place is None:
+            parts = zip(self.members, level, strict=True)
+            return _cut(", ".join(f"{m.name} {_member_text(m, v)}" for m, v in parts))
+        if place < 0:
+            return "none"
+        names = [member.name for member in self.members]
+        return ending(names[place], str(self.name), names)
+
+    def describe_combination(self, label: str, level: tuple[Any, ...]) -> str:
+        """A combination as a condition: «colour = red», or «lat = 51.5, lon = 0»."""
+        text = self.combination(level)
+        return text if self._hot(level) is None else f"{label} = {text}"
+
+    def _hot(self, level: tuple[Any, ...]) -> int | None:
+        """Which member of a one-hot block is 1, -1 if none is; None for other combinations."""
+        if not self._one_hot or len(level) < 2 or not _is_one_hot(level):
+            return None
+        return next((k for k, v in enumerate(level) if v), -1)
+
+    @cached_property
+    def _one_hot(self) -> bool:
+        return bool(self.members) and all(map(_is_one_hot, self.levels or ()))
+
+    def text(self, number: float) -> str:
+        """A number of this column as text. Dates of whole days are cut, which moves none of them
+        across an edge."""
+        if self.calendar is None:
+            return _text(number)
+        return shown(np.floor(number) if self.integer else number, self.calendar)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without the tables built so far: they are made again when needed."""
-        return {k: v for k, v in self.__dict__.items() if k not in ("_moves", "offsets")}
+        """The state without cached tables, which are made again when needed."""
+        cached = ("_moves", "offsets", "_one_hot")
+        return {k: v for k, v in self.__dict__.items() if k not in cached}
 
 
 @lru_cache(maxsize=256)
 def _places(size: int, n: int) -> NDArray[np.intp]:
-    """n places among so many, in order, each equally often."""
+    """n of `size` places, in order and evenly spaced."""
     return ((2 * np.arange(n) + 1) * size) // (2 * n)
 
 
@@ -222,10 +274,11 @@ def _places(size: int, n: int) -> NDArray[np.intp]:
 def _spread(
     sizes: tuple[int, ...], shares: tuple[float, ...], state: int, kept: int
 ) -> NDArray[np.intp]:
-    """The place of each step's value among the values of all states, so many of each.
+    """The place of each step's value among the values of all states; `sizes` counts these.
 
-    Steps below `kept` spread over the state's own, the others over all other states by their
-    frequencies. Most columns of numbers are alike in this: quarters, and as many values kept.
+    Steps below `kept` are spread over the state's own values, the others over all other states by
+    their frequencies. The cache is worth it: most number columns have quartile bins of `KEPT`
+    values each.
     """
     first = [0, *accumulate(sizes)]
     places = np.zeros(STEPS, dtype=np.intp)
@@ -241,6 +294,24 @@ def _spread(
     return places
 
 
+def _is_one_hot(level: tuple[Any, ...]) -> bool:
+    """Whether all values are 0 but at most one, which is 1."""
+    flags = all(isinstance(v, bool | int | float) and v in (0, 1) for v in level)
+    return flags and sum(level) <= 1
+
+
+def _member_text(member: Member, value: Any) -> str:
+    if value is None:
+        return "is missing"
+    if member.calendar is not None:
+        return f"= {shown(value, member.calendar)}"
+    return f"= {_text(value)}"
+
+
+def _cut(text: str, most: int = 60) -> str:
+    return text if len(text) <= most else text[: most - 1].rstrip() + "…"
+
+
 def _text(value: Any) -> str:
     if not isinstance(value, float):
         return str(value)
@@ -251,7 +322,7 @@ def _text(value: Any) -> str:
 def _chances(shares: tuple[float, ...]) -> tuple[NDArray[np.uint16], NDArray[np.uint16]]:
     frequency, even = [], []
     total = sum(shares)
-    for share in [*shares, 0.0]:  # the last: a level nobody has seen
+    for share in [*shares, 0.0]:  # the last is for a level that is not in the background
         stuck = total - share <= 1e-12
         kept = min(max(round(GRID * share), 1), GRID - 1) * (STEPS // GRID)
         frequency.append(STEPS if stuck else kept)
@@ -260,33 +331,33 @@ def _chances(shares: tuple[float, ...]) -> tuple[NDArray[np.uint16], NDArray[np.
 
 
 def _even(n: int, parts: int) -> list[int]:
-    """n in so many parts, as even as can be."""
+    """n divided into integer parts that differ by at most 1."""
     return [n * (k + 1) // parts - n * k // parts for k in range(parts)]
 
 
 def _quartiles(ordered: Array) -> Array:
     """The distinct quartiles of ordered values, by linear interpolation as numpy's default.
 
-    The largest value always has a bin above the last edge: where many values tie with it, that
-    edge moves down to the value before it. So a column that varies has two bins or more.
+    The largest value is always above the last edge. Where many values tie with the largest, that
+    edge moves down to the value before it. So a column that varies has at least two bins.
     """
     if not len(ordered) or ordered.item(0) == ordered.item(-1):
         return np.empty(0)
-    found, last, most = set(), len(ordered) - 1, ordered.item(-1)
+    edges, last, most = set(), len(ordered) - 1, ordered.item(-1)
     for share in (0.25, 0.5, 0.75):
         place = share * last
         low, high = ordered.item(int(place)), ordered.item(min(int(place) + 1, last))
         part = place - int(place)
         far = high - low == np.inf
-        found.add(low * (1 - part) + high * part if far else low + (high - low) * part)
-    if max(found) >= most:
+        edges.add(low * (1 - part) + high * part if far else low + (high - low) * part)
+    if max(edges) >= most:
         before = ordered.item(int(ordered.searchsorted(most)) - 1)
-        found = {min(edge, before) for edge in found}
-    return np.array(sorted(found), dtype=np.float64)
+        edges = {min(edge, before) for edge in edges}
+    return np.array(sorted(edges), dtype=np.float64)
 
 
 def _few(ordered: Array) -> Array | None:
-    """The distinct ones of ordered values, if they are few and any of them repeats."""
+    """The distinct values of ordered ones, if at most `FEW` and one repeats; else None."""
     distinct: list[float] = []
     place = 0
     while place < len(ordered):
@@ -298,7 +369,7 @@ def _few(ordered: Array) -> Array | None:
 
 
 def _single(ordered: Array, cuts: tuple[int, ...]) -> Array:
-    """The value of each bin from cut to cut that holds it repeatedly and no other, else NaN."""
+    """For each bin between cuts its value if it holds only one, at least twice; else NaN."""
     bins = [
         (ordered.item(a), ordered.item(b - 1)) if b - a > 1 else (0.0, 1.0)
         for a, b in pairwise(cuts)
@@ -307,13 +378,13 @@ def _single(ordered: Array, cuts: tuple[int, ...]) -> Array:
 
 
 def unit_of(size: float) -> float:
-    """A power of two in whose unit numbers up to this size can be squared and summed."""
+    """A power of two. Numbers up to this size, divided by it, can be squared and summed."""
     tame = not size or 1 / TAME < size < TAME
     return 1.0 if tame else math.ldexp(1.0, math.frexp(size)[1] - 1)
 
 
 def _moments(present: Array, size: float) -> tuple[float, float]:
-    """Mean and standard deviation of numbers up to a size."""
+    """Mean and standard deviation of numbers whose absolute values are at most `size`."""
     unit = unit_of(size)
     values = present if unit == 1 else present / unit
     mean = float(np.add.reduce(values)) / len(values)
@@ -323,12 +394,17 @@ def _moments(present: Array, size: float) -> tuple[float, float]:
 
 
 def _number(
-    name: Hashable, values: Array, integer: bool, bounds: tuple[float, float], dtype: str | None
+    name: Hashable,
+    values: Array,
+    integer: bool,
+    bounds: tuple[float, float],
+    dtype: str | None,
+    calendar: Calendar | None = None,
 ) -> Column:
     low, high = bounds
     present = np.sort(values)
     n = len(present)
-    if n and present[-1] != present[-1]:  # NaN is last
+    if n and present[-1] != present[-1]:  # NaN is sorted last
         n = int(present.searchsorted(np.nan))
         present = present[:n]
     missing = len(values) - n
@@ -338,7 +414,7 @@ def _number(
         raise InputError(
             f"column {name!r} holds an infinite value: replace it, or freeze the column"
         )
-    if integer and size > LARGEST_WHOLE:
+    if integer and size > LARGEST_INTEGER:
         raise InputError(
             f"column {name!r} holds integers beyond 2^53, as identifiers often are: "
             "freeze it, or name it among the categories"
@@ -357,9 +433,9 @@ def _number(
     kept = inside.take(places)
     mean, scale = _moments(present, size) if n else (float("nan"), float("nan"))
     if least == most and n:
-        scale = 0.0  # whatever rounding makes of its mean
+        scale = 0.0  # not the rounding error of the mean
     elif scale > 0 and few is not None and len(few) == 2:
-        scale = few.item(1) / 2 - few.item(0) / 2  # a switch counts as two steps
+        scale = few.item(1) / 2 - few.item(0) / 2  # the two values are two scales apart
     elif scale > 0 and integer:
         scale = max(scale, LEAST_STEP)
     return Column(
@@ -374,17 +450,30 @@ def _number(
         low=low,
         high=high,
         dtype=dtype,
+        calendar=calendar,
     )
 
 
 @lru_cache(maxsize=256)
 def _thinned(cuts: tuple[int, ...]) -> tuple[NDArray[np.intp], tuple[int, ...]]:
-    """Where the values kept of bins from cut to cut stand, and the cuts between these.
+    """The places of the values that bins keep, and the cuts between bins after thinning.
 
-    Each bin is thinned out evenly to at most KEPT.
+    Each bin is thinned out evenly to at most `KEPT` values.
     """
     places = [a + _places(b - a, min(b - a, KEPT)) for a, b in pairwise(cuts)]
     return np.concatenate(places), (0, *accumulate(map(len, places)))
+
+
+def _thin(codes: Codes) -> Codes:
+    """Combinations of a group, at most `COMBINATIONS`; of more, those of evenly spaced rows.
+
+    The rows are spaced by the order of their combinations, so that frequent ones stay frequent.
+    """
+    if len(codes.levels) <= COMBINATIONS:
+        return codes
+    rows = np.sort(codes.codes)[_places(len(codes.codes), COMBINATIONS)]
+    kept, again = np.unique(rows, return_inverse=True)
+    return Codes(again.astype(np.intp), tuple(codes.levels[i] for i in kept.tolist()))
 
 
 def _category(name: Hashable, codes: Codes) -> Column:
@@ -404,9 +493,10 @@ def _category(name: Hashable, codes: Codes) -> Column:
 class Background:
     """A summary of the data a model works on, column by column. The rows are not kept.
 
-    It knows how each column is distributed, alone, and how to build tables of the same kind,
-    names, order and dtypes. `rows` is how many there were: 0 where there was only one instance
-    and given scales.
+    It holds the distribution of each column by itself, and builds tables of the same kind, names,
+    order and dtypes. `rows` is the number of rows summarised; it is 0 if there was only one
+    instance with given scales. Where columns are grouped, a column here is a whole group, and the
+    template builds tables of all columns.
     """
 
     columns: tuple[Column, ...]
@@ -421,30 +511,43 @@ class Background:
         names: Sequence[Hashable] | None = None,
         categories: Collection[Hashable] = (),
         freeze: Collection[Hashable] = (),
-        bounds: Mapping[Any, tuple[float | None, float | None]] | None = None,
-        scales: Mapping[Any, float] | None = None,
+        bounds: Mapping[Any, tuple[Any, Any]] | None = None,
+        scales: Mapping[Any, float | timedelta] | None = None,
+        groups: Groups | None = None,
     ) -> Background:
         """Summarise a table: an array, a sparse matrix, a pandas, polars or pyarrow table.
 
-        `categories` names number columns that are really levels; `freeze` columns that are
-        never moved; `bounds` gives (low, high) of numbers, None for open; `scales` the step
-        of a number in the continuous view, where the standard deviation is not wanted.
+        `categories` names number columns that are levels. `freeze` names columns that are never
+        moved. `bounds` gives (low, high) of numbers, None for no bound. `scales` gives the step of
+        a number in the continuous view, in place of its standard deviation. Dates are numbers of
+        days: their bounds are dates, and their scale is a timedelta or a number of days.
+        `groups` names columns that move together and are one feature, such as one-hot blocks:
+        {"colour": ["colour_red", "colour_blue"]}.
         """
         table = frame(data, names)
+        together = {} if groups is None else checked(groups, table)
+        if together:
+            table = GroupedFrame(table, together)
         if not len(table):
             raise InputError("the background has no rows")
         categories, freeze = _listed(categories, "categories"), _listed(freeze, "freeze")
-        limits = {n: _bounds(n, pair) for n, pair in _by_name(bounds, "bounds").items()}
-        scales = {n: _scale(n, scale) for n, scale in _by_name(scales, "scales").items()}
+        units = {n: table.unit(j) for j, n in enumerate(table.names)}
+        limits = {
+            n: _bounds(n, pair, units.get(n)) for n, pair in _by_name(bounds, "bounds").items()
+        }
+        steps = {
+            n: _scale(n, scale, units.get(n)) for n, scale in _by_name(scales, "scales").items()
+        }
         for what, asked in (
             ("categories", categories),
             ("freeze", freeze),
             ("bounds", limits),
-            ("scales", scales),
+            ("scales", steps),
         ):
             for name in asked:
                 if name not in table.names:
-                    raise InputError(f"{what} names the column {name!r}, which is not there")
+                    where = "in a group" if name in table.raw.names else "not there"
+                    raise InputError(f"{what} names the column {name!r}, which is {where}")
         columns = []
         for j, name in enumerate(table.names):
             if name in freeze:
@@ -460,16 +563,22 @@ class Background:
             if name in categories and not isinstance(values, Codes):
                 values = encode(table.objects(j), name)
             if isinstance(values, Codes):
-                if name in limits or name in scales:
+                if name in limits or name in steps:
                     raise InputError(f"column {name!r} is a category: it has no bounds or scale")
-                columns.append(_category(name, values))
+                parts = members(table, j)
+                column = _category(name, _thin(values) if parts else values)
+                columns.append(replace(column, members=parts))
                 continue
             low, high = limits.get(name, (-np.inf, np.inf))
             least, most = table.limits(j)
             inside = max(low, least), min(high, most)
-            column = _number(name, values, integer, inside, table.narrow(j))
-            if name in scales:
-                column = replace(column, scale=scales[name])
+            unit = units[name]
+            calendar = None if unit is None else unit.calendar
+            if unit is not None:
+                integer = unit.integral(values)
+            column = _number(name, values, integer, inside, table.narrow(j), calendar)
+            if name in steps:
+                column = replace(column, scale=steps[name])
             columns.append(column)
         if all(c.frozen for c in columns):
             raise InputError("every column is frozen: there is nothing left to explain with")
@@ -479,48 +588,49 @@ class Background:
     def around(
         cls,
         x: Any,
-        scales: Mapping[Any, float] | Sequence[float] | float,
+        scales: Mapping[Any, float | timedelta] | Sequence[float] | float,
         *,
         names: Sequence[Hashable] | None = None,
         freeze: Collection[Hashable] = (),
-        bounds: Mapping[Any, tuple[float | None, float | None]] | None = None,
+        bounds: Mapping[Any, tuple[Any, Any]] | None = None,
     ) -> Background:
-        """Without data: rows like x, whose numbers move by the given scales.
+        """A background without data: rows like x, whose numbers move by the given scales.
 
-        A scale of 0 and a column without one hold the column still. Only the continuous view
-        can be used, and levels cannot move, since no others are known.
+        A column without a scale, or with a scale of 0, does not move. Only the continuous view can
+        be used, and categories cannot move, since no other levels are known.
         """
         table = frame(x, names)
         numeric = [n for j, n in enumerate(table.names) if not isinstance(table.read(j), Codes)]
         if isinstance(scales, Mapping):
             given = dict(scales)
         elif isinstance(scales, str) or not np.iterable(scales):
-            given = {name: _scale(name, scales) for name in numeric}
+            given = {name: _scale(name, scales, None) for name in numeric}
         else:
             listed = list(scales)
             if len(listed) != len(table.names):
                 raise InputError(f"{len(listed)} scales do not fit {len(table.names)} columns")
             given = dict(zip(table.names, listed, strict=True))
         still = [n for n in table.names if n not in given or n in _listed(freeze, "freeze")]
-        found = cls.of(
+        summary = cls.of(
             table,
             freeze=still,
             bounds=bounds,
             scales={n: given[n] for n in given if n not in still},
         )
-        for column in found.columns:
+        for column in summary.columns:
             if column.integer and 0 < column.scale < 0.5:
                 raise InputError(
                     f"column {column.name!r} holds integers, which a scale of "
                     f"{column.scale:g} never moves: give it as a float, or a larger scale"
                 )
-        columns = tuple(replace(c, mean=float("nan")) for c in found.columns)
-        return replace(found, columns=columns, rows=0)
+        columns = tuple(replace(c, mean=float("nan")) for c in summary.columns)
+        return replace(summary, columns=columns, rows=0)
 
     def fitted(self, template: Frame) -> Background:
-        """Of the columns of another template, which takes the place of this one's."""
-        columns = tuple(self.columns[self.names.index(n)] for n in template.names)
-        return replace(self, columns=columns, template=template)
+        """The same background with the columns, and the kind of table, of another template."""
+        grouped = self.template.like(template)
+        columns = tuple(self.columns[self.names.index(n)] for n in grouped.names)
+        return replace(self, columns=columns, template=grouped)
 
     def __repr__(self) -> str:
         return f"<Background of {self.rows} rows and {len(self.columns)} columns>"
@@ -535,9 +645,9 @@ class Background:
         return [j for j, c in enumerate(self.columns) if not c.frozen]
 
     def read(self, rows: Frame) -> tuple[Array, dict[int, tuple[Any, ...]]]:
-        """The moved columns of rows as numbers and codes, shape (n, d), and the levels meant.
+        """The moved columns of rows as numbers and codes, shape (n, d), and the levels of codes.
 
-        Levels the background never saw get codes behind those it knows.
+        Levels that are not in the background get codes after those that are.
         """
         out = np.empty((len(rows), len(self.moved)))
         levels: dict[int, tuple[Any, ...]] = {}
@@ -549,10 +659,11 @@ class Background:
                 continue
             if not isinstance(values, Codes):
                 values = encode(rows.objects(j), column.name, column.levels)
-            index = {key(level): i for i, level in enumerate(column.levels)}
+            index, every = places(column.levels), list(column.levels)
             for level in values.levels:
-                index.setdefault(key(level), len(index))
-            levels[j] = tuple(level for _, level in index)
+                if index.setdefault(key(level), len(every)) == len(every):
+                    every.append(level)
+            levels[j] = tuple(every)
             lookup = np.array([index[key(level)] for level in values.levels] + [np.nan])
             out[:, k] = lookup[values.codes]
         if np.isinf(out).any():
@@ -562,7 +673,7 @@ class Background:
 
     @cached_property
     def _edges(self) -> Array:
-        """The bin edges of the moved columns, shape (d, most edges), filled up with infinity."""
+        """The bin edges of the moved columns, shape (d, most edges), padded with infinity."""
         columns = [self.columns[j] for j in self.moved]
         out = np.full((len(columns), max([len(c.edges) for c in columns], default=0)), np.inf)
         for k, column in enumerate(columns):
@@ -579,26 +690,27 @@ class Background:
     def _chances(self) -> list[tuple[NDArray[np.uint16], NDArray[np.uint16]]]:
         """For each moved column how many steps keep each state: by frequency, and evenly.
 
-        A rare state keeps at least one chance in 32: else nothing could ever be learnt about
-        it. A state without another to go to keeps all of them.
+        A rare state is kept with probability at least 1/32, since otherwise no score could be
+        estimated. If there is no other state, all steps keep it.
         """
         return [_chances(tuple(self.columns[j].shares.tolist())) for j in self.moved]
 
     def check_bounds(self, values: Array) -> None:
-        """An instance beyond the bounds of its own columns is an error."""
+        """Refuse values outside the bounds of their columns."""
         columns = [self.columns[j] for j in self.moved]
         outside = (values < [c.low for c in columns]) | (values > [c.high for c in columns])
         if not outside.any():
             return
         k = int(outside.any(axis=0).argmax())
         column, value = columns[k], values[outside[:, k], k][0]
-        raise InputError(
-            f"x has {column.name} = {value:g}, outside its bounds from "
-            f"{column.low:g} to {column.high:g}"
+        value, low, high = (
+            f"{v:g}" if column.calendar is None or np.isinf(v) else column.text(v)
+            for v in (value, column.low, column.high)
         )
+        raise InputError(f"x has {column.name} = {value}, outside its bounds from {low} to {high}")
 
     def states(self, values: Array) -> NDArray[np.intp]:
-        """The state of each value, shape (n, d); beyond the last are levels nobody has seen."""
+        """The state of each value, shape (n, d). Unknown levels are one beyond the last state."""
         out = (self._edges < values[:, :, None]).sum(axis=2)
         missing = np.array([len(self.columns[j].shares) - 1 for j in self.moved])
         for k, single in self._singles:
@@ -619,7 +731,7 @@ class Background:
 
     def adopt(self, x: Any) -> Frame:
         """Rows of any kind as rows of this kind: same columns, order and, if they fit, dtypes."""
-        rows, template = frame(x), self.template
+        rows, template = frame(x).raw, self.template.raw
         if rows.named and template.named:
             missing = [n for n in template.names if n not in rows.names]
             if missing:
@@ -636,8 +748,9 @@ class Background:
                 f"x has {len(rows.names)} columns, but the background has {len(template.names)}"
             )
         if template.conforms(rows):
-            return template.wrap(rows.native)
-        return template.adopt([rows.objects(j) for j in range(len(rows.names))])
+            return self.template.like(template.wrap(rows.native))
+        adopted = template.adopt([rows.objects(j) for j in range(len(rows.names))])
+        return self.template.like(adopted)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data: what `save` writes."""
@@ -666,8 +779,20 @@ class Background:
         return backgrounds.load(path)
 
 
+def members(table: Frame, j: int) -> tuple[Member, ...]:
+    """The columns of a group; none for a column by itself."""
+    if not isinstance(table, GroupedFrame) or not table.grouped(j):
+        return ()
+    places, raw = table.places(j), table.raw
+    units = [raw.unit(p) for p in places]
+    return tuple(
+        Member(f"{'' if raw.named else 'x'}{raw.names[p]}", None if unit is None else unit.calendar)
+        for p, unit in zip(places, units, strict=True)
+    )
+
+
 def _by_place(names: Sequence[Hashable]) -> list[int] | None:
-    """Where columns named 0, 1, … or x0, x1, … stand, if that is how they are named."""
+    """The order of columns named 0, 1, … or x0, x1, …; None if they have other names."""
     for expected in (range(len(names)), [f"x{i}" for i in range(len(names))]):
         if set(names) == set(expected):
             return [list(names).index(n) for n in expected]
@@ -679,7 +804,7 @@ def _numbers(rows: Frame, j: int) -> Array:
 
 
 def _by_name(given: Any, what: str) -> dict[Any, Any]:
-    """What was given for columns, by their names."""
+    """Settings of columns as a dictionary by column name."""
     try:
         return {} if given is None else dict(given)
     except (TypeError, ValueError):
@@ -688,23 +813,28 @@ def _by_name(given: Any, what: str) -> dict[Any, Any]:
         ) from None
 
 
-def _scale(name: Hashable, scale: Any) -> float:
+def _scale(name: Hashable, scale: Any, unit: Unit | None) -> float:
+    if isinstance(scale, timedelta) and unit is not None and unit.calendar is not None:
+        scale = scale / timedelta(days=1)
     if finite(scale) and scale >= 0:
         return float(scale)
     raise InputError(f"the scale of column {name!r} must be zero or more, not {told(scale)}")
 
 
-def _bounds(name: Hashable, pair: Any) -> tuple[float, float]:
+def _bounds(name: Hashable, pair: Any, unit: Unit | None) -> tuple[float, float]:
+    calendar = None if unit is None else unit.calendar
+    number = float if unit is None or calendar is None else unit.number
     try:
         low, high = pair
-        found = -np.inf if low is None else float(low), np.inf if high is None else float(high)
+        limits = -np.inf if low is None else number(low), np.inf if high is None else number(high)
     except (TypeError, ValueError, OverflowError):
-        found = np.nan, np.nan
-    if np.isnan(found).any():
+        limits = np.nan, np.nan
+    if np.isnan(limits).any():
+        what = "numbers" if calendar is None else CALENDARS[calendar]
         raise InputError(
-            f"the bounds of column {name!r} are a pair of numbers, None for open, not {told(pair)}"
+            f"the bounds of column {name!r} are a pair of {what}, None for open, not {told(pair)}"
         )
-    return found
+    return limits
 
 
 def _listed(names: Any, what: str) -> list[Hashable]:

@@ -14,8 +14,8 @@ from eagle.types import Array, InputError, told
 
 Objects: TypeAlias = NDArray[np.object_]
 
-LARGEST_WHOLE = 2.0**53
-"""Beyond it floats no longer tell integers apart."""
+LARGEST_INTEGER = 2.0**53
+"""Beyond it not every integer is a float."""
 
 
 @final
@@ -45,16 +45,16 @@ def array_of(values: Iterable[Any]) -> Objects:
 
 
 def is_missing(value: Any) -> bool:
-    """None, NaN, NaT and pandas' NA: the ways in which a table says "nothing"."""
+    """Whether a value is None, NaN, NaT or pandas' NA: the ways to mark "missing" in a table."""
     if value is None:
         return True
-    if getattr(value, "ndim", 0):  # a table in a table is there, whatever it holds
+    if getattr(value, "ndim", 0):  # an array in a cell is not missing, whatever it holds
         return False
     try:
         return not bool(value == value)
-    except ArithmeticError:  # a NaN of decimals that signals, as it says
+    except ArithmeticError:  # a signalling NaN of decimal raises
         return True
-    except Exception:  # pandas.NA refuses to be true or false; others' objects do as they like
+    except Exception:  # pandas.NA has no truth value; other objects may raise anything
         return type(value).__name__ == "NAType"
 
 
@@ -63,41 +63,43 @@ def missing(objects: Objects) -> NDArray[np.bool_]:
     return np.array([is_missing(v) for v in objects], dtype=bool)
 
 
-def hole(objects: Objects) -> Any:
-    """How a column of objects says "nothing": as its first missing value does, else NaN.
+def missing_marker(objects: Objects) -> Any:
+    """The value that marks "missing" in a column of objects: its first missing value, else NaN.
 
-    A NaN that raises when it is looked at is asked as one that does not.
+    A signalling NaN of decimal, which raises when compared, becomes a quiet one.
     """
-    found = next((v for v in objects if is_missing(v)), np.nan)
-    return Decimal("NaN") if isinstance(found, Decimal) else found
+    marker = next((v for v in objects if is_missing(v)), np.nan)
+    return Decimal("NaN") if isinstance(marker, Decimal) else marker
 
 
 def is_number(value: Any) -> bool:
     return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
 
 
-def is_whole(value: Any) -> bool:
+def is_integer_value(value: Any) -> bool:
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
-def all_whole(objects: Objects) -> bool:
-    """Whether the objects that are there are integers by type."""
+def all_integers(objects: Objects) -> bool:
+    """Whether all objects that are not missing are integers by type, and there is one."""
     present = [v for v in objects if not is_missing(v)]
-    return bool(present) and all(is_whole(v) for v in present)
+    return bool(present) and all(is_integer_value(v) for v in present)
 
 
-def whole(values: Array) -> bool:
+def are_integers(values: Array) -> bool:
     """Whether all values are integers, none missing."""
     return bool(np.all(np.isfinite(values)) and np.all(values == np.rint(values)))
 
 
 def plain(value: Any) -> Any:
-    """numpy scalars as Python's own, everything else as it is."""
+    """A numpy scalar as a Python one; everything else as it is."""
     return value.item() if isinstance(value, np.generic) else value
 
 
 def key(level: Any) -> tuple[bool, Any]:
-    """What tells levels apart: 1 and 1.0 are one level, 1 and True are two."""
+    """A key that is equal for equal levels: 1 and 1.0 are one level, 1 and True are two."""
+    if isinstance(level, tuple):  # a combination of a group's levels, or a level that is a tuple
+        return False, tuple(key(part) for part in level)
     return isinstance(level, bool), level
 
 
@@ -115,19 +117,19 @@ def ordered(levels: Sequence[Any]) -> list[Any]:
 
 
 def encode(objects: Objects, name: Hashable, levels: Sequence[Any] = ()) -> Codes:
-    """Objects as codes; levels beyond those given are put behind them."""
+    """Objects as codes. New levels come after those given."""
     index = places(levels)
     try:
-        found = {key(plain(v)): plain(v) for v in objects if not is_missing(v)}
-        for level in found.values():
+        present = {key(plain(v)): plain(v) for v in objects if not is_missing(v)}
+        for level in present.values():
             if not isinstance(level, str | int | float | bytes):
-                str(level)  # it will be shown
-    except Exception:  # whatever another's object does when it is compared or named
+                str(level)  # it will be shown, so this must not raise
+    except Exception:  # another package's object may raise anything
         raise InputError(
             f"column {name!r} holds values that cannot be compared or named (lists, arrays or the "
             "like): freeze it, and it is passed to the model as it is"
         ) from None
-    fresh = ordered([level for k, level in found.items() if k not in index])
+    fresh = ordered([level for k, level in present.items() if k not in index])
     index |= {key(level): len(index) + i for i, level in enumerate(fresh)}
     codes = [-1 if is_missing(v) else index[key(plain(v))] for v in objects]
     return Codes(np.array(codes, dtype=np.intp), (*levels, *fresh))
@@ -148,7 +150,7 @@ def numbers(objects: Objects, name: Hashable) -> Array:
                 f"column {name!r} holds {told(value)}, which is too large for a float: freeze the "
                 "column, or give its numbers in other units"
             ) from None
-        except Exception:  # whatever another's object does when asked for a number
+        except Exception:  # another package's object may raise anything
             raise InputError(
                 f"column {name!r} holds numbers in the background, but {told(value)} came"
             ) from None
@@ -156,11 +158,11 @@ def numbers(objects: Objects, name: Hashable) -> Array:
 
 
 def exact(value: Any, name: Hashable) -> int | float:
-    """A number for a column of integers; a float beyond 2^53 has lost its last digits."""
+    """A number for a column of integers. A float beyond 2^53 is refused: it is not exact."""
     (number,) = numbers(array_of([value]), name).tolist()
     if isinstance(plain(value), int):
         return int(value)
-    if abs(number) > LARGEST_WHOLE:
+    if abs(number) > LARGEST_INTEGER:
         raise InputError(
             f"column {name!r} holds integers, but {told(value)} came, a float too large to be "
             "exact: give x as a table of one row"
@@ -180,7 +182,7 @@ def truths(objects: Objects, name: Hashable) -> Objects:
 
 
 def read_objects(objects: Objects, name: Hashable) -> Values | None:
-    """Mixed objects: numbers if all of them are, levels if they can be compared."""
+    """Mixed objects as numbers if all are numbers, as levels if they can be compared, else None."""
     present = [v for v in objects if not is_missing(v)]
     if present and all(is_number(v) for v in present):
         return numbers(objects, name)
@@ -190,10 +192,11 @@ def read_objects(objects: Objects, name: Hashable) -> Values | None:
         return None
 
 
-def written(values: Values, as_whole: bool, marker: Any) -> Objects:
-    """Values as objects, integers as such, with the column's own marker for "nothing"."""
+def written(values: Values, as_integers: bool, marker: Any) -> Objects:
+    """Values as objects: integers as int if `as_integers`, missing ones as `marker`."""
     if isinstance(values, Codes):
         return values.objects(marker)
     return array_of(
-        marker if v != v else int(v) if as_whole and v.is_integer() else v for v in values.tolist()
+        marker if v != v else int(v) if as_integers and v.is_integer() else v
+        for v in values.tolist()
     )

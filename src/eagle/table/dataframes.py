@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Mapping, Sequence
+from datetime import UTC
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from eagle.table import units
 from eagle.table.column import (
     Codes,
     Objects,
     Values,
-    all_whole,
+    all_integers,
     array_of,
     encode,
     exact,
-    hole,
     is_missing,
     key,
     missing,
+    missing_marker,
     numbers,
     places,
     plain,
@@ -28,7 +30,8 @@ from eagle.table.column import (
     truths,
     written,
 )
-from eagle.table.frame import Frame, holds
+from eagle.table.frame import Frame, holds, measured, units_of
+from eagle.table.units import NOT_A_TIME, PER_DAY, Kind, Unit
 from eagle.types import Array, InputError, MissingExtraError
 
 if TYPE_CHECKING:
@@ -41,23 +44,29 @@ OBJECT = np.dtype(object)
 class PandasFrame(Frame):
     """A pandas DataFrame, of version 2 or 3.
 
-    `holes` are how columns of objects say "nothing", `whole` those that hold integers.
+    `missing_markers` mark "missing" in columns of objects; `integers` are columns of integers.
+    `units` are those of columns of objects that are dates, durations or decimals.
     """
 
     def __init__(
         self,
         table: pd.DataFrame,
-        holes: Sequence[Any] | None = None,
-        whole: Collection[int] = (),
+        missing_markers: Sequence[Any] | None = None,
+        integers: Collection[int] = (),
+        measures: Mapping[int, Unit] | None = None,
     ) -> None:
         self._table, self._dtypes = table, list(table.dtypes)
         self.names = list(table.columns)
-        if holes is None:
+        if missing_markers is None:
             mixed = [j for j, dtype in enumerate(self._dtypes) if dtype == OBJECT]
             columns = {j: array_of(table.iloc[:, j]) for j in mixed}
-            holes = [hole(columns[j]) if j in columns else None for j in range(len(self.names))]
-            whole = [j for j in mixed if all_whole(columns[j])]
-        self.holes, self.whole = list(holes), frozenset(whole)
+            missing_markers = [
+                missing_marker(columns[j]) if j in columns else None for j in range(len(self.names))
+            ]
+            integers = [j for j in mixed if all_integers(columns[j])]
+            measures = units_of(columns)
+        self.missing_markers, self.integers = list(missing_markers), frozenset(integers)
+        self.units = dict(measures or {})
 
     @property
     def native(self) -> pd.DataFrame:
@@ -67,7 +76,7 @@ class PandasFrame(Frame):
         return len(self._table)
 
     def wrap(self, native: pd.DataFrame) -> PandasFrame:
-        return PandasFrame(native, self.holes, self.whole)
+        return PandasFrame(native, self.missing_markers, self.integers, self.units)
 
     def template(self) -> PandasFrame:
         return self.wrap(self._table.iloc[:0].copy())
@@ -84,7 +93,20 @@ class PandasFrame(Frame):
     def is_integer(self, j: int) -> bool:
         import pandas as pd
 
-        return j in self.whole or bool(pd.api.types.is_integer_dtype(self.dtype(j)))
+        return j in self.integers or bool(pd.api.types.is_integer_dtype(self.dtype(j)))
+
+    def unit(self, j: int) -> Unit | None:
+        dtype = self.dtype(j)
+        if dtype == OBJECT:
+            return self.units.get(j)
+        if isinstance(dtype, np.dtype):
+            if dtype.kind not in "Mm":
+                return None
+            kind: Kind = "datetime" if dtype.kind == "M" else "duration"
+            return Unit(kind, PER_DAY[np.datetime_data(dtype)[0]])
+        if isinstance(dtype, _pandas().DatetimeTZDtype):
+            return Unit("datetime", PER_DAY[dtype.unit], zone=dtype.tz)
+        return _arrow_unit(dtype)
 
     def stored(self, j: int) -> np.dtype[Any] | None:
         dtype: Any = getattr(self.dtype(j), "numpy_dtype", self.dtype(j))
@@ -103,6 +125,12 @@ class PandasFrame(Frame):
         if self._block is not None:
             return self._block[:, j]
         series, dtype, name = self._table.iloc[:, j], self.dtype(j), self.names[j]
+        unit = self.unit(j)
+        if unit is not None:
+            ticks = self._ticks(j)
+            if ticks is None:
+                return measured(self.objects(j), unit, name)
+            return units.days(ticks, unit.per_day)
         if isinstance(dtype, pd.CategoricalDtype):
             levels = tuple(plain(v) for v in dtype.categories)
             return Codes(series.cat.codes.to_numpy().astype(np.intp), levels)
@@ -114,6 +142,31 @@ class PandasFrame(Frame):
             return read_objects(self.objects(j), name)
         return encode(self.objects(j), name) if pd.api.types.is_string_dtype(dtype) else None
 
+    def _ticks(self, j: int) -> NDArray[np.int64] | None:
+        """Column j as integers of its unit of time; None where it holds objects, or none."""
+        dtype, series = self.dtype(j), self._table.iloc[:, j]
+        if isinstance(dtype, _pandas().DatetimeTZDtype):
+            series = series.dt.tz_convert("UTC").dt.tz_localize(None)
+        elif not (isinstance(dtype, np.dtype) and dtype.kind in "Mm"):
+            return None
+        return np.array(series.to_numpy()).view(np.int64)
+
+    def _write_unit(self, values: Array, j: int, unit: Unit, index: NDArray[np.intp]) -> Any:
+        """Numbers in the dtype of a column that has a unit; own ones stay as they are."""
+        import pandas as pd
+
+        dtype, held = self.dtype(j), self._ticks(j)
+        if held is None:
+            own = measured(self.objects(j), unit, self.names[j])[index]
+            marker = self.missing_markers[j] if dtype == OBJECT else None
+            made = unit.objects(values, self.objects(j)[index], own, marker)
+            return made if dtype == OBJECT else pd.array(made.tolist(), dtype=dtype)
+        ticks = units.ticks(values, unit.per_day, held[index])
+        if isinstance(dtype, np.dtype):
+            return ticks.view(dtype)
+        moments = pd.DatetimeIndex(ticks.view(f"M8[{dtype.unit}]"))
+        return moments.tz_localize("UTC").tz_convert(dtype.tz)
+
     def objects(self, j: int) -> Objects:
         series = self._table.iloc[:, j]
         column: Objects = series.astype(object).to_numpy(copy=True)
@@ -123,9 +176,10 @@ class PandasFrame(Frame):
 
     def select(self, columns: Sequence[int]) -> PandasFrame:
         place = {j: k for k, j in enumerate(columns)}
-        whole = [place[j] for j in self.whole if j in place]
+        integers = [place[j] for j in self.integers if j in place]
         table = self._table.iloc[:, list(columns)]
-        return PandasFrame(table, [self.holes[j] for j in columns], whole)
+        kept = {place[j]: unit for j, unit in self.units.items() if j in place}
+        return PandasFrame(table, [self.missing_markers[j] for j in columns], integers, kept)
 
     def write(self, index: NDArray[np.intp], columns: Mapping[int, Values]) -> PandasFrame:
         import pandas as pd
@@ -135,13 +189,16 @@ class PandasFrame(Frame):
         if len(columns) == len(self.names) and isinstance(one, np.dtype) and one.kind == "f":
             # One block, as pandas itself would hold it.
             block = np.empty((len(index), len(self.names)), dtype=one)
-            for j, values in columns.items():
-                block[:, j] = values.objects(np.nan) if isinstance(values, Codes) else values
+            for j, given in columns.items():
+                block[:, j] = given.objects(np.nan) if isinstance(given, Codes) else given
             return self.wrap(pd.DataFrame(block, columns=self._table.columns))
         data: dict[int, Any] = {}
         for j in range(len(self.names)):
-            if j in columns:
-                data[j] = self._write(columns[j], j, self.dtype(j))
+            values, unit = columns.get(j), self.unit(j)
+            if unit is not None and isinstance(values, np.ndarray):
+                data[j] = self._write_unit(values, j, unit, index)
+            elif values is not None:
+                data[j] = self._write(values, j, self.dtype(j))
             else:
                 data[j] = self._table.iloc[:, j].array.take(index)
             # As a series of its dtype: pandas would guess one for bare objects.
@@ -157,10 +214,10 @@ class PandasFrame(Frame):
             index = places(plain(v) for v in dtype.categories)
             table = np.array([index[key(level)] for level in values.levels] + [-1], dtype=np.intp)
             return pd.Categorical.from_codes(table[values.codes], dtype=dtype)
-        integer = bool(pd.api.types.is_integer_dtype(dtype)) or j in self.whole
+        integer = bool(pd.api.types.is_integer_dtype(dtype)) or j in self.integers
         if not isinstance(values, Codes) and isinstance(dtype, np.dtype) and dtype != OBJECT:
             return (np.rint(values) if integer else values).astype(dtype)
-        marker = self.holes[j] if dtype == OBJECT else pd.NA
+        marker = self.missing_markers[j] if dtype == OBJECT else pd.NA
         objects = written(values, integer, marker)
         if isinstance(dtype, np.dtype):
             return pd.Series(objects, dtype=dtype).array
@@ -174,7 +231,7 @@ class PandasFrame(Frame):
             known = places(plain(v) for v in dtype.categories)
             return None if absent or key(plain(value)) in known else ("level", key(plain(value)))
         if absent:
-            return "a hole" if isinstance(dtype, np.dtype) and dtype.kind in "iub" else None
+            return "missing" if isinstance(dtype, np.dtype) and dtype.kind in "iub" else None
         held = self.stored(j)
         if held is not None and held.kind in "iu":
             return None if holds(held, exact(value, self.names[j])) else "a float"
@@ -222,7 +279,7 @@ class PandasFrame(Frame):
             return self._write(numbers(objects, name), j, dtype)
         if dtype == OBJECT:
             objects = objects.copy()
-            objects[gaps] = self.holes[j]
+            objects[gaps] = self.missing_markers[j]
         return pd.Series(objects, dtype=dtype).array
 
 
@@ -240,7 +297,7 @@ class NarwhalsFrame(Frame):
             ) from None
         self.names = list(self._table.columns)
 
-    @property
+    @cached_property
     def native(self) -> Any:
         return self._table.to_native()
 
@@ -253,11 +310,57 @@ class NarwhalsFrame(Frame):
     def template(self) -> NarwhalsFrame:
         return self.wrap(self._table.head(0).to_native())
 
+    @cached_property
+    def _dtypes(self) -> list[Any]:
+        """The dtypes, once: narwhals reads all of them anew whenever one is wanted."""
+        return list(self._table.schema.values())
+
+    @cached_property
+    def _schema(self) -> dict[str, Any]:
+        return dict(zip(map(str, self.names), self._dtypes, strict=True))
+
     def dtype(self, j: int) -> Any:
-        return self._table.schema[self.names[j]]
+        return self._dtypes[j]
 
     def is_integer(self, j: int) -> bool:
         return bool(self.dtype(j).is_integer())
+
+    def unit(self, j: int) -> Unit | None:
+        return self._units[j]
+
+    @cached_property
+    def _units(self) -> list[Unit | None]:
+        return [self._unit(j) for j in range(len(self.names))]
+
+    def _unit(self, j: int) -> Unit | None:
+        nw, dtype = narwhals(), self.dtype(j)
+        if dtype.is_float() or dtype.is_integer():
+            return None
+        if isinstance(dtype, nw.Datetime):
+            zone = None if dtype.time_zone is None else UTC
+            return Unit("datetime", PER_DAY[dtype.time_unit], zone=zone)
+        if isinstance(dtype, nw.Duration):
+            return Unit("duration", PER_DAY[dtype.time_unit])
+        if dtype == nw.Date:
+            return Unit("date", 1)
+        return Unit("decimal", digits=self._digits(j)) if dtype == nw.Decimal else None
+
+    def _digits(self, j: int) -> int:
+        """How many digits a column of decimals has after its point."""
+        native = self.native.schema
+        name = self.names[j]
+        dtype = native[name] if isinstance(native, Mapping) else native.field(name).type
+        return int(dtype.scale)
+
+    def _ticks(self, table: Any, j: int) -> NDArray[np.int64]:
+        """Column j of a table like this one as integers of its unit of time."""
+        nw, name = narwhals(), self.names[j]
+        column = table[name]
+        gaps = column.is_null().to_numpy()
+        held = nw.Int32() if self.dtype(j) == nw.Date else nw.Int64()
+        ticks = np.array(column.cast(held).fill_null(0).to_numpy(), dtype=np.int64)
+        ticks[gaps] = NOT_A_TIME
+        return ticks
 
     def stored(self, j: int) -> np.dtype[Any] | None:
         dtype = self.dtype(j)
@@ -267,6 +370,16 @@ class NarwhalsFrame(Frame):
     def read(self, j: int) -> Values | None:
         nw = narwhals()
         dtype, name = self.dtype(j), self.names[j]
+        held, unit = self.stored(j), self.unit(j)
+        if unit is not None and unit.kind == "decimal":
+            return measured(self.objects(j), unit, name)
+        if unit is not None:
+            return units.days(self._ticks(self._table, j), unit.per_day)
+        if held is not None:
+            # Of the table itself: narwhals takes a hundred times as long to hand a column over.
+            values = self.native[name].to_numpy()
+            if values.dtype == held:  # else integers have gaps
+                return np.array(values, dtype=np.float64)
         if dtype.is_numeric():
             try:
                 column = self._table[name].cast(nw.Float64())
@@ -286,24 +399,63 @@ class NarwhalsFrame(Frame):
         return NarwhalsFrame(self._table.select([self.names[j] for j in columns]).to_native())
 
     def write(self, index: NDArray[np.intp], columns: Mapping[int, Values]) -> NarwhalsFrame:
+        every = len(columns) == len(self.names)
+        rows = self._table[[] if every else index.tolist()]
+        if not columns:
+            return NarwhalsFrame(rows.to_native())
         data: dict[str, Any] = {}
         for j, name in enumerate(self.names):
-            if j in columns:
-                objects = written(columns[j], self.is_integer(j), None)
+            values, unit = columns.get(j), self.unit(j)
+            if unit is not None and not isinstance(values, Codes):
+                data[str(name)] = self._write_unit(values, j, unit, index)
             else:
-                objects = self.objects(j)[index]
-            data[str(name)] = objects.tolist()
-        return self._new(data, dict(self._table.schema))
+                data[str(name)] = rows[name].to_list() if values is None else self._write(values, j)
+        return self._new(data, self._schema)
+
+    def _write_unit(
+        self, values: Array | None, j: int, unit: Unit, index: NDArray[np.intp]
+    ) -> list[Any]:
+        """Numbers of a column that has a unit, as decimals or as integers of time.
+
+        Where a number is that of the row itself, or none is given, the row's own value stays.
+        """
+        if unit.kind == "decimal":
+            own = self.objects(j)
+            numbers = measured(own, unit, self.names[j])[index]
+            values = numbers if values is None else values
+            return list(unit.objects(values, own[index], numbers, None))
+        held = self._ticks(self._table, j)[index]
+        return _listed(held if values is None else units.ticks(values, unit.per_day, held))
+
+    def _write(self, values: Values, j: int) -> Any:
+        """Values as narwhals takes them: numbers that the dtype holds as an array of it."""
+        held = self.stored(j)
+        if not isinstance(values, Codes) and held is not None and _fits(values, held):
+            return values.astype(held)
+        return written(values, self.is_integer(j), None).tolist()
 
     def _new(self, data: Mapping[str, Any], schema: Mapping[str, Any]) -> NarwhalsFrame:
         nw = narwhals()
+        times = {n for j, n in enumerate(map(str, self.names)) if self._is_time(j)}
+        counted = {
+            n: (nw.Int32() if kind == nw.Date else nw.Int64()) if n in times else kind
+            for n, kind in schema.items()
+        }
         try:
-            table = nw.from_dict(data, schema, backend=self._table.implementation).to_native()
+            made = nw.from_dict(data, counted, backend=self._table.implementation)
+            if times:
+                made = made.with_columns(*(nw.col(n).cast(schema[n]) for n in sorted(times)))
+            table = made.to_native()
         except Exception as error:  # polars and pyarrow raise whatever they like
             raise InputError(f"the table cannot hold what came: {error}") from None
-        if type(table).__module__.startswith("pyarrow") and schema == dict(self._table.schema):
+        if type(table).__module__.startswith("pyarrow") and schema == self._schema:
             table = table.cast(self.native.schema)  # kinds of strings narwhals does not tell apart
         return NarwhalsFrame(table)
+
+    def _is_time(self, j: int) -> bool:
+        """Whether column j is written as integers of a unit of time."""
+        unit = self.unit(j)
+        return unit is not None and unit.kind != "decimal"
 
     def misfit(self, j: int, value: Any) -> Hashable:
         nw = narwhals()
@@ -319,12 +471,19 @@ class NarwhalsFrame(Frame):
     def adopt(self, columns: Sequence[Objects]) -> NarwhalsFrame:
         nw = narwhals()
         data: dict[str, Any] = {}
-        schema = dict(self._table.schema)
+        schema = dict(self._schema)
         for j, objects in enumerate(columns):
             name = str(self.names[j])
             dtype = schema[name]
             data[name] = [None if is_missing(v) else plain(v) for v in objects]
-            if dtype.is_numeric():
+            unit = self.unit(j)
+            if unit is not None:
+                values = measured(objects, unit, name)
+                if unit.kind == "decimal":
+                    data[name] = list(unit.objects(values, objects, values, None))
+                else:
+                    data[name] = _listed(units.ticks(values, unit.per_day))
+            elif dtype.is_numeric():
                 values = numbers(objects, name)
                 if dtype.is_integer() and all(self.misfit(j, v) is None for v in objects):
                     data[name] = [None if v is None else int(v) for v in data[name]]
@@ -336,6 +495,42 @@ class NarwhalsFrame(Frame):
                 levels = encode(objects, name, known).levels
                 schema[name] = dtype if levels == known else nw.Enum(levels)
         return self._new(data, schema)
+
+
+def _listed(ticks: NDArray[np.int64]) -> list[int | None]:
+    """Integers of time with None where there is none."""
+    return [None if tick == NOT_A_TIME else tick for tick in ticks.tolist()]
+
+
+def _pandas() -> Any:
+    import pandas as pd
+
+    return pd
+
+
+def _arrow_unit(dtype: Any) -> Unit | None:
+    """The unit of pyarrow's dates, durations and decimals in pandas."""
+    arrow = getattr(dtype, "pyarrow_dtype", None)
+    if arrow is None:
+        return None
+    from pyarrow import types
+
+    if types.is_timestamp(arrow):
+        return Unit("datetime", PER_DAY[arrow.unit], zone=None if arrow.tz is None else UTC)
+    if types.is_duration(arrow):
+        return Unit("duration", PER_DAY[arrow.unit])
+    if types.is_decimal(arrow):
+        return Unit("decimal", digits=arrow.scale)
+    return Unit("date", 1) if types.is_date(arrow) else None
+
+
+def _fits(values: Array, held: np.dtype[Any]) -> bool:
+    """Whether all numbers are there, and a numpy dtype holds them as they are."""
+    if held.kind == "f":
+        return not np.isnan(values).any() and bool((np.abs(values) <= np.finfo(held).max).all())
+    # Up to 2^53, where floats tell integers apart; NaN is no integer.
+    low, high = max(np.iinfo(held).min, -(2**53)), min(np.iinfo(held).max, 2**53)
+    return bool(((values >= low) & (values <= high) & (values == np.rint(values))).all())
 
 
 def narwhals() -> Any:

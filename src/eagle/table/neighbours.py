@@ -1,4 +1,4 @@
-"""Instances whose perturbations are rows of the background itself: nothing is made up."""
+"""Instances whose perturbations are rows of the background itself, not made-up rows."""
 
 from __future__ import annotations
 
@@ -11,18 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eagle.table.background import Background, unit_of
+from eagle.table.column import key, places
 from eagle.table.frame import Frame
 from eagle.table.rows import Table, distinct_rows
 from eagle.types import Array, InputError, MissingExtraError, Points
 
 MOST = 10_000
-"""So many rows are clustered, evenly spaced if there are more: Ward's method looks at pairs."""
+"""The largest number of rows that are clustered. Of more, evenly spaced ones are taken, since
+Ward's method compares all pairs."""
 
 
 @final
 @dataclass(eq=False)
 class BackgroundRows:
-    """The rows of the background, and what is known of them. Explainers of the data share them."""
+    """The rows of the background and what is computed from them, shared by explainers."""
 
     given: Frame | None
     background: Background
@@ -35,20 +37,29 @@ class BackgroundRows:
 
     @property
     def taken(self) -> list[int]:
-        """Which rows of the data are looked at: all of them, or evenly spaced ones."""
+        """The places of the rows that are used: all of them, or evenly spaced ones."""
         return [int(j) for j in np.linspace(0, self.count - 1, min(self.count, MOST)).round()]
 
     def kept(self) -> Frame:
-        """At most `MOST` rows, copied once: what becomes of the data later changes nothing."""
+        """At most `MOST` rows, copied once, so that later changes of the data have no effect."""
         if self._kept is None:
             assert self.given is not None
             self._kept, self.given = self.given.take(self.taken), None
         return self._kept
 
     @cached_property
+    def _read(self) -> tuple[Array, dict[int, tuple[Any, ...]]]:
+        return self.background.read(self.kept())
+
+    @property
     def values(self) -> Array:
         """The background's rows as numbers and codes, shape (n, d)."""
-        return self.background.read(self.kept())[0]
+        return self._read[0]
+
+    @property
+    def levels(self) -> dict[int, tuple[Any, ...]]:
+        """The levels of codes: those of the background, then combinations it has not kept."""
+        return self._read[1]
 
     @cached_property
     def states(self) -> NDArray[np.intp]:
@@ -57,16 +68,16 @@ class BackgroundRows:
 
     @cached_property
     def unit(self) -> float:
-        """In this unit, a power of two, the rows' numbers can be squared and summed."""
+        """A power of two. Divided by it, the rows' numbers can be squared and summed."""
         return unit_of(float(np.nan_to_num(np.abs(self.values)).max(initial=0.0)))
 
     @cached_property
     def numbers(self) -> Array:
-        """The rows where distances are measured: what is missing stands at its column's mean."""
+        """The rows that distances are measured on: a missing value is its column's mean."""
         return self.placed(self.values)
 
     def placed(self, values: Array) -> Array:
-        """Rows of values as places among the background's rows, shape (n, d)."""
+        """Rows of values in the unit of `numbers`, missing ones filled in, shape (n, d)."""
         return filled(values / self.unit, self.values / self.unit)
 
     def labels(self, clusters: int) -> NDArray[np.intp]:
@@ -78,8 +89,8 @@ class BackgroundRows:
                 raise MissingExtraError("clustering", "scikit-learn", "peers") from None
             if clusters > len(self.numbers):
                 raise InputError(f"{len(self.numbers)} rows cannot form {clusters} clusters")
-            found = AgglomerativeClustering(clusters).fit_predict(self.numbers)
-            self.clusters[clusters] = np.asarray(found, dtype=np.intp)
+            labels = AgglomerativeClustering(clusters).fit_predict(self.numbers)
+            self.clusters[clusters] = np.asarray(labels, dtype=np.intp)
         return self.clusters[clusters]
 
 
@@ -89,8 +100,8 @@ class Neighbours:
     """Rows to be explained by the rows of a background.
 
     A point has one coordinate: the number of a background row, or -1 for the instance itself.
-    Its features say where that row is in the instance's own bin or level. Frozen columns stay
-    as they are in the instance.
+    A feature is 1 where that row is in the instance's bin or level, else 0. Frozen columns keep
+    the instance's values.
     """
 
     table: Table
@@ -111,6 +122,9 @@ class Neighbours:
     def contrast(self, i: int) -> Array:
         return self.table.contrast(i)
 
+    def moves(self, i: int) -> None:
+        return None
+
     def subject(self, i: int) -> None:
         return None
 
@@ -121,18 +135,48 @@ class Neighbours:
     def space(self, i: int) -> NeighbourSpace:
         return NeighbourSpace(self, i)
 
+    @cached_property
+    def levels(self) -> dict[int, tuple[Any, ...]]:
+        """The levels of codes: those of the explained rows, then others of the background's."""
+        out = {}
+        for j, own in self.table.levels.items():
+            known = places(own)
+            out[j] = (*own, *(v for v in self.rows.levels[j] if key(v) not in known))
+        return out
+
+    @cached_property
+    def values(self) -> Array:
+        """The background's rows as numbers and codes of `levels`, shape (n, d)."""
+        values = self.rows.values
+        for k, j in enumerate(self.table.background.moved):
+            if j in self.levels and self.rows.levels[j] != self.levels[j]:
+                code = places(self.levels[j])
+                table = np.array([code[key(v)] for v in self.rows.levels[j]] + [np.nan])
+                values = values.copy()
+                values[:, k] = table[np.nan_to_num(values[:, k], nan=-1).astype(np.intp)]
+        return values
+
+    def own_values(self, i: int) -> Array:
+        """The values of row i, with codes as the background's rows have them, shape (1, d)."""
+        own = self.table.values[[i]]
+        for k, j in enumerate(self.table.background.moved):
+            if j in self.levels and own[0, k] == own[0, k]:
+                level = self.levels[j][int(own[0, k])]
+                own[0, k] = places(self.rows.levels[j]).get(key(level), own[0, k])
+        return own
+
     def written(self, i: int, values: Array) -> Any:
-        """Rows of numbers and codes as the model is asked them, beside the rest of row i."""
+        """Rows of numbers and codes as a table for the model; other columns are those of row i."""
         table = self.table
         index = np.full(len(values), i, dtype=np.intp)
-        return table.rows.build(index, table.background.moved, values, table.levels).native
+        return table.rows.build(index, table.background.moved, values, self.levels).native
 
     def inputs(self, rows: Sequence[int], points: Sequence[Points]) -> Any:
         parts = [self.space(i).values(p) for i, p in zip(rows, points, strict=True)]
         index = np.repeat(np.asarray(rows, dtype=np.intp), [len(p) for p in points])
         table = self.table
         moved = table.background.moved
-        return table.rows.build(index, moved, np.concatenate(parts), table.levels).native
+        return table.rows.build(index, moved, np.concatenate(parts), self.levels).native
 
 
 @final
@@ -166,15 +210,26 @@ class NeighbourSpace:
     def features(self, points: Points, out: Array | None = None) -> Array:
         own = self.neighbours.table.states[self.i]
         match = self.neighbours.rows.states[points[:, 0]] == own
+        for k in self._unseen:
+            values = self.neighbours.values[points[:, 0], k]
+            match[:, k] = values == self.neighbours.table.values[self.i, k]
         match[points[:, 0] < 0] = True
         if out is None:
             return np.asarray(match, dtype=np.float64)
         out[...] = match
         return out
 
+    @cached_property
+    def _unseen(self) -> list[int]:
+        """The groups whose own combination is not one of those that the background keeps."""
+        table = self.neighbours.table
+        columns = [table.background.columns[j] for j in table.background.moved]
+        own = table.states[self.i].tolist()
+        return [k for k, c in enumerate(columns) if c.members and own[k] >= len(c.shares)]
+
     def values(self, points: Points) -> Array:
         """The numbers and codes that the points stand for, shape (n, d)."""
-        values = self.neighbours.rows.values[points[:, 0]].copy()
+        values = self.neighbours.values[points[:, 0]].copy()
         values[points[:, 0] < 0] = self.neighbours.table.values[self.i]
         return values
 
@@ -184,14 +239,14 @@ class NeighbourSpace:
     @cached_property
     def distances(self) -> Array:
         """How far each background row is, on the columns as they are, shape (n,)."""
-        here = self.neighbours.rows.placed(self.neighbours.table.values[self.i][None])
+        here = self.neighbours.rows.placed(self.neighbours.own_values(self.i))
         apart = self.neighbours.rows.numbers - here
         unit = unit_of(float(np.abs(apart).max(initial=0.0)))
         return np.asarray(unit * np.sqrt(((apart / unit) ** 2).sum(axis=1)))
 
 
 def filled(values: Array, by: Array) -> Array:
-    """Values whose holes are the means of the columns of `by`; 0 where these are empty."""
+    """Values with the column means of `by` where they are missing; 0 where `by` has no values."""
     there = ~np.isnan(by)
     total = np.where(there, by, 0.0).sum(axis=0)
     means = total / np.maximum(there.sum(axis=0), 1)

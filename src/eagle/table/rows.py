@@ -12,11 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eagle.table.background import NORMAL, STEPS, Background
+from eagle.table.column import array_of
 from eagle.table.frame import Frame
+from eagle.table.moves import Moves
+from eagle.table.units import shown
 from eagle.types import Array, InputError, Points
 
 REMEMBERED = 64
-"""So many spaces of a table are kept: as many as are asked in one call by default, and some."""
+"""The number of spaces of a table that are cached: somewhat more than one call asks by default."""
 
 
 @final
@@ -24,11 +27,11 @@ REMEMBERED = 64
 class Table:
     """Rows to be explained, over a background: their spaces, and the tables the model is asked.
 
-    A point has one coordinate a feature, a step from 0 to 1023, all equally likely. Step 0 is
-    the row's own value. In the *binned* view steps below `kept` stay in the row's own bin or
-    level, the others leave it, and the feature is 1 or 0. In the *continuous* view a step is a
-    normal quantile, the feature the standardised offset; levels and missing numbers match with
-    even chances.
+    A point has one coordinate for each feature: a step from 0 to 1023, all equally likely. Step 0
+    is the row's own value. In the *binned* view steps below `kept` stay in the row's own bin or
+    level, and the feature is 1; the other steps leave it, and the feature is 0. In the
+    *continuous* view a step is a normal quantile, and the feature is the standardised offset;
+    levels and missing numbers match with probability ½.
     """
 
     background: Background
@@ -48,7 +51,7 @@ class Table:
         self.background.check_bounds(values)
         states = self.background.states(values)
         kept = self.background.kept(states, even=not self.binned)
-        if not self.binned:  # a number that is there moves by an offset: it never "matches"
+        if not self.binned:  # a number that is not missing moves by an offset
             numbers = [self.background.columns[j].levels is None for j in self.background.moved]
             kept[np.array(numbers, dtype=bool) & ~np.isnan(values)] = 0
         for name, value in (
@@ -63,7 +66,7 @@ class Table:
         return len(self.rows)
 
     def space(self, i: int) -> TableSpace:
-        """The space around row i; the last ones are remembered, with what they have worked out."""
+        """The space around row i. The last ones are cached with what they have computed."""
         if i not in self._spaces:
             if len(self._spaces) >= REMEMBERED:
                 self._spaces.clear()
@@ -75,13 +78,14 @@ class Table:
         return {}
 
     def names(self, i: int) -> tuple[str, ...]:
-        """The features' names; columns that only have a place are x0, x1, …"""
+        """The features' names. Columns without names are x0, x1, …"""
         return self._names
 
     @cached_property
     def _names(self) -> tuple[str, ...]:
+        columns = [self.background.columns[j] for j in self.background.moved]
         place = "" if self.rows.named else "x"
-        return tuple(f"{place}{self.background.columns[j].name}" for j in self.background.moved)
+        return tuple(f"{'' if c.members else place}{c.name}" for c in columns)
 
     def own(self, i: int) -> tuple[Any, ...]:
         """The values of row i itself, None where missing."""
@@ -89,27 +93,69 @@ class Table:
         for j, value in zip(self.background.moved, self.values[i].tolist(), strict=True):
             if value != value:
                 out.append(None)
+            elif (column := self.background.columns[j]).members:
+                out.append(column.combination(self.levels[j][int(value)]))
             elif j in self.levels:
                 out.append(self.levels[j][int(value)])
+            elif column.calendar is not None:
+                out.append(shown(value, column.calendar))
             else:
-                whole = self.background.columns[j].integer and value.is_integer()
-                out.append(int(value) if whole else value)
+                out.append(int(value) if column.integer and value.is_integer() else value)
         return tuple(out)
+
+    @property
+    def everything(self) -> NDArray[np.object_]:
+        """The values of all rows, as `own` gives them, shape (n, d)."""
+        out = np.empty(self.values.shape, dtype=object)
+        for k, j in enumerate(self.background.moved):
+            column, calendar = self.background.columns[j], self.background.columns[j].calendar
+            there = ~np.isnan(self.values[:, k])
+            values = self.values[there, k].tolist()
+            if j in self.levels:
+                named = (
+                    map(column.combination, self.levels[j]) if column.members else self.levels[j]
+                )
+                levels = tuple(named)
+                out[there, k] = array_of(levels[int(v)] for v in values)
+            elif calendar is not None:
+                out[there, k] = array_of(shown(v, calendar) for v in values)
+            else:
+                whole = column.integer
+                out[there, k] = array_of(int(v) if whole and v.is_integer() else v for v in values)
+        return out
 
     def conditions(self, i: int) -> tuple[str, ...]:
         """What row i has, in words, a feature each."""
         columns = [self.background.columns[j] for j in self.background.moved]
         parts = zip(columns, self._names, self.states[i], self.own(i), strict=True)
-        return tuple(c.describe(name, int(s), v, self.binned) for c, name, s, v in parts)
+        out = [c.describe(name, int(s), v, self.binned) for c, name, s, v in parts]
+        for k, j in enumerate(self.background.moved):
+            if columns[k].members:
+                level = self.levels[j][int(self.values[i, k])]
+                out[k] = columns[k].describe_combination(self._names[k], level)
+        return tuple(out)
 
     def contrast(self, i: int) -> Array:
-        """How far row i stands from the background, in each feature's units."""
+        """How far row i is from the background's mean, in each feature's units; 1 for matches."""
         out = np.ones(self.kept.shape[1])
         for k in np.flatnonzero(self.kept[i] == 0).tolist():
             column = self.background.columns[self.background.moved[k]]
             still = not column.scale > 0
             out[k] = 0.0 if still else column.standardised(self.values[i, k], column.mean)
         return out
+
+    def moves(self, i: int) -> Moves:
+        """What the steps of row i stand for."""
+        columns = [self.background.columns[j] for j in self.background.moved]
+        tables: list[Array | None] = [None] * len(columns)
+        for k in np.flatnonzero(self.kept[i]).tolist():
+            state, kept = int(self.states[i, k]), int(self.kept[i, k])
+            table = columns[k].moves(state, kept)
+            if not columns[k].seen(state):
+                table = table.copy()
+                table[:kept] = self.values[i, k]
+            tables[k] = table
+        return Moves(tuple(tables), self.values[i], tuple(c.levels is not None for c in columns))
 
     def subject(self, i: int) -> None:
         return None
@@ -120,7 +166,7 @@ class Table:
 
     @cached_property
     def steps(self) -> tuple[Any, ...]:
-        """What decides the offsets of numbers that nothing stands in the way of."""
+        """What determines the offsets of numbers that no bound or rounding changes."""
         columns = [self.background.columns[j] for j in self.background.moved]
         numbers = [c for c in columns if c.levels is None]
         return tuple((c.scale > 0, c.scale if c.integer else None) for c in numbers)
@@ -165,7 +211,7 @@ class TableSpace:
 
     @cached_property
     def _bent(self) -> dict[int, Array]:
-        """Offsets that depend on the row, since bounds or rounding stand in the way."""
+        """Offsets that depend on the row, because bounds or rounding change them."""
         columns, moved = self.table.background.columns, self.table.background.moved
         own = self.table.values[self.i]
         return {
@@ -194,7 +240,7 @@ class TableSpace:
         if len(self._offsets) < points.shape[1]:
             np.less(points, self._kept, out=out, casting="unsafe")
         if len(self._offsets) == points.shape[1] and self._plain:
-            # Every step is in the table: "clip" only says that nobody need check.
+            # Every step is in range. mode="clip" only skips the check.
             return np.take(NORMAL, points, out=out, mode="clip")
         for k in self._offsets:
             table = self._bent.get(k)
@@ -227,10 +273,10 @@ class TableSpace:
 
 
 def draw_steps(count: int, n: int, d: int, rng: np.random.Generator) -> Points:
-    """So many draws of n points of d steps each, shape (count, n, d)."""
-    # Raw 64-bit output, cut in four: the fastest chance there is, and the one part of numpy's
-    # generators whose stream is promised never to change. A draw starts afresh: what the one
-    # before left of its last number is not used.
+    """`count` draws of n points of d steps each, shape (count, n, d)."""
+    # Raw 64-bit outputs, each cut into four: this is the fastest way, and numpy promises that only
+    # its generators' raw output never changes. Each draw begins with a new output: what the draw
+    # before left of its last one is not used.
     size = n * d
     each = -(-size // 4)
     raw = np.asarray(rng.bit_generator.random_raw(count * each)).reshape(count, each)
@@ -239,9 +285,9 @@ def draw_steps(count: int, n: int, d: int, rng: np.random.Generator) -> Points:
 
 
 def distinct_rows(values: Array) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Where each row, shape (n, d), comes first, in this order, and how often it comes."""
-    values = np.where(np.isnan(values), np.inf, values) + 0.0  # one NaN, one zero
-    # Equal rows have equal sums, whatever the machine: these are integers.
+    """The first place of each distinct row of (n, d), in order, and how often the row occurs."""
+    values = np.where(np.isnan(values), np.inf, values) + 0.0  # NaN payloads and −0 are made equal
+    # Hashes of rows in integer arithmetic: equal rows have equal hashes on every machine.
     odd = 2 * np.arange(values.shape[1], dtype=np.uint64) + np.uint64(0x9E3779B97F4A7C15)
     sums = (values.view(np.uint64) * odd).sum(axis=1)
     ordered = np.sort(sums)

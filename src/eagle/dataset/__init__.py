@@ -1,0 +1,13 @@
+"""Whole data sets: rows of Parquet files, texts of a column, images of a folder.
+
+    explanations = eagle.dataset.explain(explainer, "big.parquet", "folder/", workers=4)
+    explanations = eagle.load("folder/")
+
+Part files are written one after the other, each whole or not at all. The same call again goes on
+where the last one ended. What a killed process was doing is done again.
+"""
+
+from eagle.dataset.ray import Ray
+from eagle.dataset.run import explain
+
+__all__ = ["Ray", "explain"]

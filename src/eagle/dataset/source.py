@@ -1,0 +1,344 @@
+"""What is explained: rows of Parquet files, or files of images, read a few at a time."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final, Protocol, final
+
+import numpy as np
+
+from eagle.table.background import Background
+from eagle.types import InputError, MissingExtraError, message_of, told
+
+IMAGES: Final = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp", ".npy")
+"""How files of images end."""
+
+BATCH: Final = 4096
+"""So many rows are read at a time."""
+
+BUFFER: Final = 1 << 20
+"""So many bytes of a column are read at a time."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Rows that were read: what the explainer takes, their ids, and predictions, if named."""
+
+    X: Any
+    ids: Sequence[Any]
+    predictions: Any = None
+
+
+class Source(Protocol):
+    """Rows in files, by the names of the files."""
+
+    @property
+    def files(self) -> Sequence[tuple[str, int]]:
+        """The names of the files and how many rows each has, in order."""
+
+    def describe(self) -> dict[str, Any]:
+        """What decides which rows there are, as plain data."""
+
+    def read(self, file: str, start: int, end: int, first: int) -> Rows:
+        """Some rows of a file. `first` is the number of the first one among all rows."""
+
+
+# -- Parquet -------------------------------------------------------------------------------------
+
+
+@final
+@dataclass(frozen=True)
+class Wanted:
+    """The columns to read: features, or one column of texts; the rows' ids; predictions."""
+
+    features: tuple[str, ...]
+    ids: str | None = None
+    predictions: tuple[str, ...] = ()
+    table: bool = True
+    named: bool = True
+
+    @property
+    def every(self) -> list[str]:
+        more = () if self.ids is None else (self.ids,)
+        return list(dict.fromkeys((*self.features, *more, *self.predictions)))
+
+
+@final
+@dataclass(eq=False)
+class Parquet:
+    """A Parquet file, or a folder of them, of which some columns are read."""
+
+    folder: Path
+    names: tuple[str, ...]
+    wanted: Wanted
+    stream: Stream | None = field(default=None, repr=False)
+
+    @cached_property
+    def files(self) -> Sequence[tuple[str, int]]:
+        return tuple((name, _footer(self.folder / name).num_rows) for name in self.names)
+
+    def describe(self) -> dict[str, Any]:
+        return {
+            "sizes": [(self.folder / name).stat().st_size for name in self.names],
+            "schema": _schema_digest(self.folder / self.names[0], self.wanted.every),
+            "columns": list(self.wanted.features),
+            "ids": self.wanted.ids,
+            "predictions": list(self.wanted.predictions),
+        }
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the file that is open here."""
+        return {**self.__dict__, "stream": None}
+
+    def read(self, file: str, start: int, end: int, first: int) -> Rows:
+        path = self.folder / file
+        if self.stream is None or not self.stream.can(path, start):
+            self.stream = Stream(path, self.wanted.every, start)
+        table = self.stream.rows(start, end)
+        wanted = self.wanted
+        return Rows(
+            self._features(table),
+            range(first, first + end - start)
+            if wanted.ids is None
+            else table.column(wanted.ids).to_pylist(),
+            np.column_stack([table.column(name).to_numpy() for name in wanted.predictions])
+            if wanted.predictions
+            else None,
+        )
+
+    def _features(self, table: Any) -> Any:
+        if not self.wanted.table:
+            return table.column(self.wanted.features[0]).to_pylist()
+        try:
+            frame = table.select(list(self.wanted.features)).to_pandas()
+        except ModuleNotFoundError:
+            raise MissingExtraError("explaining a table", "pandas", "cli") from None
+        return frame if self.wanted.named else frame.to_numpy()
+
+
+@final
+class Stream:
+    """A Parquet file that is read forwards, a batch of rows at a time."""
+
+    def __init__(self, path: Path, columns: list[str], start: int) -> None:
+        parquet = _parquet()
+        self._path, self._file = path, parquet.ParquetFile(path, buffer_size=BUFFER)
+        groups, self._at = range(self._file.num_row_groups), 0
+        ends = np.cumsum([self._file.metadata.row_group(g).num_rows for g in groups])
+        skipped = int(np.searchsorted(ends, start, side="right"))
+        self._at = int(ends[skipped - 1]) if skipped else 0
+        self._ends = ends
+        self._batches = self._read(groups[skipped:], columns)
+        self._left: list[Any] = []
+
+    def _read(self, groups: Sequence[int], columns: list[str]) -> Iterator[Any]:
+        """Batches of rows. A reader of several groups would keep all that it has read of them."""
+        for group in groups:
+            yield from self._file.iter_batches(
+                batch_size=BATCH, row_groups=[group], columns=columns
+            )
+
+    def can(self, path: Path, start: int) -> bool:
+        """Whether rows from `start` on are ahead, and not far: no group of rows lies between."""
+        here, there = np.searchsorted(self._ends, [self._at, start], side="right")
+        return path == self._path and self._at <= start and there - here <= 1
+
+    def rows(self, start: int, end: int) -> Any:
+        """These rows, as a pyarrow table. What lies before them is gone afterwards."""
+        import pyarrow as pa
+
+        out: list[Any] = []
+        while self._at < end:
+            batch = self._left.pop() if self._left else next(self._batches)
+            skip = min(max(start - self._at, 0), len(batch))
+            take = min(end - self._at, len(batch))
+            if take > skip:
+                out.append(batch.slice(skip, take - skip))
+            if take < len(batch):
+                self._left.append(batch.slice(take))
+            self._at += take
+        return pa.Table.from_batches(out)
+
+
+# -- images --------------------------------------------------------------------------------------
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ImageFiles:
+    """The images in a folder and the folders in it. A row is a file, and its name is the id."""
+
+    folder: Path
+    names: tuple[str, ...]
+
+    @property
+    def files(self) -> Sequence[tuple[str, int]]:
+        return ((str(self.folder.name), len(self.names)),)
+
+    def describe(self) -> dict[str, Any]:
+        sizes = [(self.folder / name).stat().st_size for name in self.names]
+        told = "\n".join(f"{name} {size}" for name, size in zip(self.names, sizes, strict=True))
+        return {"images": hashlib.sha256(told.encode("utf-8", "surrogateescape")).hexdigest()}
+
+    def read(self, file: str, start: int, end: int, first: int) -> Rows:
+        names = self.names[start:end]
+        return Rows([_image(self.folder / name) for name in names], names)
+
+
+def _image(path: Path) -> Any:
+    if path.suffix.lower() == ".npy":
+        try:
+            return np.load(path, allow_pickle=False)
+        except ValueError as error:
+            raise InputError(f"{path} is no array of pixels: {message_of(error)}") from None
+    try:
+        from PIL import Image, UnidentifiedImageError
+    except ImportError:
+        raise MissingExtraError(f"reading {path}", "pillow", "image") from None
+    try:
+        with Image.open(path) as image:
+            plain = image.mode in ("L", "RGB", "LA", "RGBA")
+            return np.asarray(image if plain else image.convert("RGB"))
+    except UnidentifiedImageError:
+        raise InputError(f"{path} is not an image that can be read") from None
+
+
+# -- which of them -------------------------------------------------------------------------------
+
+
+def source(
+    path: Path,
+    asked: str | None,
+    background: Background | None,
+    columns: str | Sequence[str] | None,
+    ids: str | None,
+    predictions: str | Sequence[str] | None,
+) -> Source:
+    """The rows in a file or folder, for an explainer of tables, images or anything else.
+
+    `asked` is what the explainer explains: None for tables.
+    """
+    if asked == "image" and columns is None:
+        return _images(path)
+    names = _parquets(path)
+    folder = path if path.is_dir() else path.parent
+    schema = _schema(folder / names[0])
+    more = _listed(predictions)
+    features, named = _features(schema, asked, background, _listed(columns), {ids, *more}, path)
+    wanted = Wanted(features, ids, more, asked is None, named)
+    for name in names:
+        has = _schema(folder / name)
+        missing = [column for column in wanted.every if column not in has.names]
+        if missing:
+            raise InputError(
+                f"{folder / name} lacks the column{'s' if len(missing) > 1 else ''} "
+                f"{', '.join(map(repr, missing[:10]))}"
+            )
+        if any(has.field(c).type != schema.field(c).type for c in wanted.every):
+            raise InputError(f"{folder / name} has other types of columns than {names[0]}")
+    made = Parquet(folder, names, wanted)
+    if not sum(rows for _, rows in made.files):
+        raise InputError(f"{path} has no rows")
+    return made
+
+
+def _features(
+    schema: Any,
+    asked: str | None,
+    background: Background | None,
+    columns: tuple[str, ...],
+    others: set[str | None],
+    path: Path,
+) -> tuple[tuple[str, ...], bool]:
+    """The columns of features, and whether they go by name or by place."""
+    rest = tuple(name for name in schema.names if name not in others)
+    if asked is not None:
+        if len(columns or rest) != 1:
+            raise InputError(
+                f"which column of {path} holds what is explained? Name it: columns={rest[0]!r}"
+            )
+        return columns or rest, False
+    if background is None:
+        return columns or rest, True
+    template = background.template
+    if not template.named:
+        found = columns or rest
+        if len(found) != len(template.names):
+            raise InputError(
+                f"the explainer was made over {len(template.names)} columns without names, and "
+                f"{path} has {len(found)}: name those to take, in order, with columns=[…]"
+            )
+        return found, False
+    texts = [name for name in template.names if isinstance(name, str)]
+    if len(texts) < len(template.names):
+        raise InputError("columns of a Parquet file have texts for names: name those of data so")
+    odd = [name for name in columns if name not in texts]
+    if odd:
+        raise InputError(f"columns names {told(odd[0])}, which the explainer does not know")
+    return tuple(texts), not isinstance(template.native, np.ndarray)
+
+
+def _listed(names: str | Sequence[str] | None) -> tuple[str, ...]:
+    if names is None:
+        return ()
+    return (names,) if isinstance(names, str) else tuple(names)
+
+
+def _parquets(path: Path) -> tuple[str, ...]:
+    """The names of the Parquet files at a path, in order, from its folder on."""
+    if not path.exists():
+        raise InputError(f"there is no file or folder {path}")
+    if not path.is_dir():
+        return (path.name,)
+    found = sorted(
+        str(file.relative_to(path))
+        for file in path.rglob("*.parquet")
+        if not any(part.startswith((".", "_")) for part in file.relative_to(path).parts)
+    )
+    if not found:
+        raise InputError(f"there are no Parquet files in {path}: their names end with .parquet")
+    return tuple(found)
+
+
+def _images(path: Path) -> ImageFiles:
+    if not path.is_dir():
+        raise InputError(f"images are the files of a folder, which {path} is not")
+    found = sorted(
+        str(file.relative_to(path)) for file in path.rglob("*") if file.suffix.lower() in IMAGES
+    )
+    if not found:
+        raise InputError(f"there are no images in {path}: their names end with {', '.join(IMAGES)}")
+    return ImageFiles(path, tuple(found))
+
+
+def _schema_digest(path: Path, columns: Sequence[Hashable]) -> str:
+    schema = _schema(path)
+    told = "\n".join(f"{name} {schema.field(name).type}" for name in columns)
+    return hashlib.sha256(told.encode()).hexdigest()
+
+
+def _schema(path: Path) -> Any:
+    return _footer(path).schema.to_arrow_schema()
+
+
+def _footer(path: Path) -> Any:
+    parquet = _parquet()
+    from pyarrow import ArrowException
+
+    try:
+        return parquet.read_metadata(path)
+    except (ArrowException, OSError) as error:
+        raise InputError(f"{path} could not be read as Parquet: {message_of(error)}") from None
+
+
+def _parquet() -> Any:
+    try:
+        from pyarrow import parquet
+    except ImportError:
+        raise MissingExtraError("explaining a data set", "pyarrow", "cli") from None
+    return parquet

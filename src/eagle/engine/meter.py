@@ -1,0 +1,42 @@
+"""What the model is asked, counted, and stopped before it would cross a limit."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any, TypeAlias, final
+
+from eagle.types import Array, LimitError
+from eagle.until import Budget
+
+Query: TypeAlias = Callable[[Any, int], Array]
+"""Inputs and how many there are, to checked answers, shape (n, outputs)."""
+
+
+@final
+class Meter:
+    """The one way from the engine to the model: nothing is asked that would cross the limit."""
+
+    def __init__(self, query: Query, limit: Budget | None = None) -> None:
+        self._query, self._limit = query, limit
+        self._rows, self._calls, self._seconds = 0, 0, 0.0
+
+    def crossed(self, rows: int, calls: int = 1) -> LimitError | None:
+        """The error that so many more rows and calls would be; None if they are allowed."""
+        if self._limit is None:
+            return None
+        why = self._limit.crossed(self._rows + rows, self._calls + calls, self._seconds)
+        return None if why is None else LimitError(f"{why}: no more was asked")
+
+    def ask(self, inputs: Any, rows: int) -> Array:
+        """The checked answers. What is refused here was not asked."""
+        error = self.crossed(rows)
+        if error is not None:
+            raise error
+        self._rows += rows  # before they are asked: also a call that fails may be billed
+        self._calls += 1
+        began = time.perf_counter()
+        try:
+            return self._query(inputs, rows)
+        finally:
+            self._seconds += time.perf_counter() - began

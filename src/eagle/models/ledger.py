@@ -1,0 +1,424 @@
+"""Answers that were paid for, in a file: what was answered is never asked again.
+
+Before rows are sent, an *intent* is written; with their answers it is taken back in the same
+transaction. An intent that is left was in flight when its process ended, or its reply never came:
+its rows are *in doubt*, since they may be billed though no answer was stored.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+import warnings
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from hashlib import blake2b
+from os import PathLike
+from pathlib import Path
+from threading import RLock
+from typing import Any, Final, TypeAlias, final
+
+import numpy as np
+
+from eagle.models.inputs import LARGEST_ROW, Inputs, read_row
+from eagle.models.processes import ended, this_process
+from eagle.types import Array, EagleError, InputError, message_of
+
+MARK: Final = 0x4541474C
+"""SQLite's application id of a ledger."""
+
+KEY: Final = 16
+"""The bytes of a key."""
+
+CHUNK: Final = 500
+"""So many keys are looked up at once."""
+
+PATIENCE: Final = 60
+"""Seconds to wait for other processes that write."""
+
+SCHEMA: Final = """
+CREATE TABLE models (
+  id INTEGER PRIMARY KEY, name TEXT NOT NULL, version TEXT NOT NULL, function TEXT NOT NULL,
+  UNIQUE (name, version, function));
+CREATE TABLE forms (id INTEGER PRIMARY KEY, form TEXT NOT NULL UNIQUE);
+CREATE TABLE answers (
+  key BLOB NOT NULL PRIMARY KEY, model INTEGER NOT NULL REFERENCES models,
+  form INTEGER NOT NULL REFERENCES forms, row BLOB, answer BLOB NOT NULL,
+  seal BLOB NOT NULL, answered REAL NOT NULL);
+CREATE TABLE intents (
+  id INTEGER PRIMARY KEY, model INTEGER NOT NULL REFERENCES models, keys BLOB NOT NULL,
+  began REAL NOT NULL, process TEXT NOT NULL, doubt INTEGER NOT NULL DEFAULT 0);
+"""
+
+
+@final
+@dataclass(frozen=True)
+class Known:
+    """One model in a ledger: whose answers they are, how many, and how many rows are in doubt."""
+
+    name: str
+    version: str
+    function: str
+    rows: int
+    doubt: int
+    flight: int
+
+
+@final
+@dataclass(frozen=True)
+class Summary:
+    """What a ledger holds. `first` and `last` say when the oldest and newest answers came."""
+
+    models: tuple[Known, ...]
+    first: datetime | None
+    last: datetime | None
+
+    @property
+    def rows(self) -> int:
+        """All answered rows."""
+        return sum(known.rows for known in self.models)
+
+    @property
+    def doubt(self) -> int:
+        """Rows that were sent and whose answers never came, so that they may be billed as well."""
+        return sum(known.doubt for known in self.models)
+
+    @property
+    def flight(self) -> int:
+        """Rows that a process has sent which may still wait for them."""
+        return sum(known.flight for known in self.models)
+
+    def __str__(self) -> str:
+        lines = [f"{self.rows} answered rows"]
+        if self.first is not None and self.last is not None:
+            lines[0] += f", from {self.first:%Y-%m-%d %H:%M:%S} to {self.last:%Y-%m-%d %H:%M:%S}"
+        for m in self.models:
+            version = f", version {m.version}" if m.version else ""
+            lines.append(f"  {m.name}{version}, {m.function}: {m.rows} rows")
+        lines.append(
+            f"{self.doubt} rows in doubt: sent, but no answer was stored, so they may be billed too"
+            if self.doubt
+            else "No row is in doubt"
+        )
+        if self.flight:
+            lines.append(f"{self.flight} rows are in flight")
+        return "\n".join(lines)
+
+
+@final
+class Ledger:
+    """A file of answers, which several threads and processes may use at once.
+
+    SQLite with a write-ahead log that is synchronised at every commit: what was stored survives a
+    crash of the process and of the machine. Not for network drives, where SQLite's locks fail.
+    """
+
+    def __init__(self, path: str | PathLike[str]) -> None:
+        self.path = Path(path).absolute()
+        self._lock, self._owner = RLock(), 0
+        self._connection: Any = None
+        self._models: dict[tuple[str, str, str], int] = {}
+        with self._reading():
+            pass  # a file that is no ledger is refused now
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"path": self.path}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _lock=RLock(), _owner=0, _connection=None, _models={})
+
+    # -- what was answered ----------------------------------------------------------------------
+
+    def answers(self, keys: Sequence[bytes]) -> dict[bytes, Array]:
+        """The stored answers to those of the keys that have one."""
+        out: dict[bytes, Array] = {}
+        with self._reading() as db:
+            for start in range(0, len(keys), CHUNK):
+                some = keys[start : start + CHUNK]
+                marks = ",".join("?" * len(some))
+                for key, answer, seal in db.execute(
+                    f"SELECT key, answer, seal FROM answers WHERE key IN ({marks})", some
+                ):
+                    if seal != _seal(key, answer):
+                        raise InputError(
+                            f"{self.path} was changed: 'eagle ledger verify' says where"
+                        )
+                    out[key] = np.frombuffer(answer, "<f8")
+        return out
+
+    def intend(self, model: tuple[str, str, str], keys: Sequence[bytes]) -> int:
+        """Write that these rows are about to be sent; the number of the intent."""
+        with self._writing() as db:
+            row = (self._model(db, model), b"".join(keys), time.time(), this_process())
+            made = db.execute(
+                "INSERT INTO intents (model, keys, began, process) VALUES (?, ?, ?, ?)", row
+            )
+            return int(made.lastrowid)
+
+    def store(
+        self,
+        intent: int,
+        model: tuple[str, str, str],
+        inputs: Inputs,
+        keys: Sequence[bytes],
+        answers: Array,
+    ) -> None:
+        """Store answers and take back the intent, in one transaction."""
+        now, raw = time.time(), np.ascontiguousarray(answers, "<f8")
+        with self._writing() as db:
+            number, form = self._model(db, model), self._form(db, inputs.form)
+            db.executemany(
+                "INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (
+                    (key, number, form, _kept(row), answer, _seal(key, answer), now)
+                    for key, row, answer in zip(
+                        keys, inputs.bytes_of_rows, (a.tobytes() for a in raw), strict=True
+                    )
+                ),
+            )
+            db.execute("DELETE FROM intents WHERE id = ?", (intent,))
+
+    def refused(self, intent: int) -> None:
+        """The rows were not taken, so they are not billed."""
+        with self._writing() as db:
+            db.execute("DELETE FROM intents WHERE id = ?", (intent,))
+
+    def doubt(self, intent: int) -> None:
+        """The rows were sent, and no answer came: they may be billed."""
+        with self._writing() as db:
+            db.execute("UPDATE intents SET doubt = 1 WHERE id = ?", (intent,))
+
+    def settle(self) -> None:
+        """Say once how many rows were in flight when their processes ended: they are in doubt."""
+        with self._reading() as db:
+            left = db.execute("SELECT id, keys, process FROM intents WHERE doubt = 0")
+            dead = [(i, len(keys) // KEY) for i, keys, process in left if ended(process)]
+        if not dead:
+            return
+        with self._writing() as db:
+            db.executemany("UPDATE intents SET doubt = 1 WHERE id = ?", [(i,) for i, _ in dead])
+        warnings.warn(
+            f"{self.path.name}: {sum(rows for _, rows in dead)} rows were in flight when an "
+            "earlier process ended, and no answer was stored: they may be billed, and are asked "
+            "again where they are needed",
+            stacklevel=5,
+        )
+
+    # -- what is in it --------------------------------------------------------------------------
+
+    def summary(self) -> Summary:
+        """How many rows of which models were answered, and how many are in doubt."""
+        with self._reading() as db:
+            rows = dict(db.execute("SELECT model, COUNT(*) FROM answers GROUP BY model"))
+            first, last = db.execute("SELECT MIN(answered), MAX(answered) FROM answers").fetchone()
+            sent: dict[tuple[int, bool], int] = {}
+            for model, size, doubt, process in db.execute(
+                "SELECT model, length(keys), doubt, process FROM intents"
+            ):
+                lost = bool(doubt) or ended(process)
+                sent[model, lost] = sent.get((model, lost), 0) + size // KEY
+            models = tuple(
+                Known(
+                    name,
+                    version,
+                    function,
+                    rows.get(i, 0),
+                    sent.get((i, True), 0),
+                    sent.get((i, False), 0),
+                )
+                for i, name, version, function in db.execute(
+                    "SELECT id, name, version, function FROM models"
+                )
+            )
+        return Summary(models, _date(first), _date(last))
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Each answered row with its model, its inputs where they were kept, and its answers."""
+        query = """
+            SELECT a.key, m.name, m.version, m.function, a.answered, f.form, a.row, a.answer
+            FROM answers a JOIN models m ON m.id = a.model LEFT JOIN forms f ON f.id = a.form
+            ORDER BY a.answered, a.key"""
+        with self._reading() as db:
+            listed = db.execute(query).fetchall()
+        for key, name, version, function, answered, form, row, answer in listed:
+            said = {"model": name, "version": version, "function": function, "key": key.hex()}
+            inputs = {} if row is None else read_row(form, row)
+            answers = np.frombuffer(answer, "<f8").tolist()
+            yield {
+                **said,
+                "answered": _date(answered),
+                **{f"input {column}": value for column, value in inputs.items()},
+                **{f"answer {k}": value for k, value in enumerate(answers)},
+            }
+
+    def verify(self) -> list[str]:
+        """What is wrong with the file, a sentence each: none if all is well.
+
+        SQLite checks its pages; each key is computed again from its row, and each seal from its
+        answer.
+        """
+        try:
+            with self._reading() as db:
+                wrong = [f"SQLite: {said}" for (said,) in db.execute("PRAGMA integrity_check")]
+                wrong = [] if wrong == ["SQLite: ok"] else wrong
+                query = """
+                    SELECT a.key, m.name, m.version, m.function, f.form, a.row, a.answer, a.seal
+                    FROM answers a LEFT JOIN models m ON m.id = a.model
+                    LEFT JOIN forms f ON f.id = a.form"""
+                for key, name, version, function, form, row, answer, seal in db.execute(query):
+                    if seal != _seal(key, answer) or len(answer) % 8 or not answer:
+                        wrong.append(f"the answer to the row {key.hex()} was changed")
+                    if name is None or form is None:
+                        wrong.append(f"the row {key.hex()} belongs to no model")
+                    elif row is not None and hasher((name, version, function), form)(row) != key:
+                        wrong.append(f"the row {key.hex()} was changed")
+        except EagleError as error:
+            return [message_of(error)]
+        return wrong
+
+    # -- inside ---------------------------------------------------------------------------------
+
+    @contextmanager
+    def _reading(self) -> Iterator[Any]:
+        """The connection; what SQLite cannot do is said in a sentence."""
+        import sqlite3
+
+        with self._lock:
+            try:
+                yield self._open()
+            except sqlite3.Error as error:
+                raise InputError(f"{self.path} cannot be used as a ledger: {error}") from None
+
+    @contextmanager
+    def _writing(self) -> Iterator[Any]:
+        """A transaction: all of it is stored, or none."""
+        with self._reading() as db:
+            db.execute("BEGIN IMMEDIATE")
+            try:
+                yield db
+            except BaseException:
+                db.execute("ROLLBACK")
+                self._models.clear()  # one that was new is not there any more
+                raise
+            db.execute("COMMIT")
+
+    def _open(self) -> Any:
+        if self._connection is None or self._owner != os.getpid():  # a fork needs its own
+            self._connection, self._owner = self._opened(), os.getpid()
+            weakref.finalize(self, _close, self._connection, self._owner)
+            self._models = {}
+        return self._connection
+
+    def _opened(self) -> Any:
+        import sqlite3
+
+        if not self.path.parent.is_dir():
+            raise InputError(f"there is no folder {self.path.parent} for a ledger")
+        db = sqlite3.connect(
+            self.path, timeout=PATIENCE, isolation_level=None, check_same_thread=False
+        )
+        (tables,) = db.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
+        (mark,) = db.execute("PRAGMA application_id").fetchone()  # written with the tables
+        if mark != MARK and tables:
+            db.close()
+            raise InputError(f"{self.path} is a database, but no ledger of answers")
+        _patiently(lambda: db.execute("PRAGMA journal_mode = WAL"))
+        db.execute("PRAGMA synchronous = FULL")
+        if not tables:
+            self._create(db)
+        return db
+
+    def _create(self, db: Any) -> None:
+        db.execute("BEGIN IMMEDIATE")
+        (tables,) = db.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
+        if not tables:  # or another process was faster
+            for statement in SCHEMA.split(";")[:-1]:
+                db.execute(statement)
+            db.execute(f"PRAGMA application_id = {MARK}")
+        db.execute("COMMIT")
+
+    def _model(self, db: Any, model: tuple[str, str, str]) -> int:
+        if model not in self._models:
+            self._models[model] = _number(
+                db, "models", dict(zip(("name", "version", "function"), model, strict=True))
+            )
+        return self._models[model]
+
+    def _form(self, db: Any, form: str) -> int:
+        return _number(db, "forms", {"form": form})
+
+
+Keyed: TypeAlias = Callable[[bytes], bytes]
+"""The bytes of a row to its key."""
+
+
+def hasher(model: tuple[str, str, str], form: str) -> Keyed:
+    """Keys of rows: hashes of the row's bytes and form, and of the model's name and version."""
+    begun = blake2b(digest_size=KEY)
+    for part in (*model, form):
+        raw = part.encode("utf-8", "surrogatepass")
+        begun.update(len(raw).to_bytes(8, "little") + raw)
+
+    def key(row: bytes) -> bytes:
+        one = begun.copy()
+        one.update(row)
+        return one.digest()
+
+    return key
+
+
+def keys_of(model: tuple[str, str, str], inputs: Inputs) -> list[bytes]:
+    """The keys of all rows."""
+    return list(map(hasher(model, inputs.form), inputs.bytes_of_rows))
+
+
+def _patiently(act: Callable[[], Any]) -> None:
+    """Do what fails at once, and not after a while, when another process does the same."""
+    import sqlite3
+
+    end = time.monotonic() + PATIENCE
+    while True:
+        try:
+            act()
+            return
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > end:
+                raise
+            time.sleep(0.01)
+
+
+def _close(connection: Any, owner: int) -> None:
+    """Close a connection, if it is this process's own."""
+    if os.getpid() == owner:
+        connection.close()
+
+
+def _kept(row: bytes) -> bytes | None:
+    return row if len(row) <= LARGEST_ROW else None
+
+
+def _seal(key: bytes, answer: bytes) -> bytes:
+    return blake2b(key + answer, digest_size=8).digest()
+
+
+def _number(db: Any, table: str, values: dict[str, str]) -> int:
+    """The number of a row of names, which is made if there is none."""
+    names, marks = ", ".join(values), ", ".join("?" * len(values))
+    given = tuple(values.values())
+    db.execute(f"INSERT OR IGNORE INTO {table} ({names}) VALUES ({marks})", given)
+    where = " AND ".join(f"{name} = ?" for name in values)
+    return int(db.execute(f"SELECT id FROM {table} WHERE {where}", given).fetchone()[0])
+
+
+def _date(seconds: float | None) -> datetime | None:
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
+
+
+def table(rows: Iterable[dict[str, Any]]) -> dict[str, list[Any]]:
+    """Rows of several models as columns, None where a row has none."""
+    listed = list(rows)
+    names = list(dict.fromkeys(name for row in listed for name in row))
+    return {name: [row.get(name) for row in listed] for name in names}

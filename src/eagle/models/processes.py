@@ -1,0 +1,45 @@
+"""Whether a process that wrote its name into a file is still there."""
+
+from __future__ import annotations
+
+import os
+import platform
+from pathlib import Path
+
+
+def this_process() -> str:
+    """This process: its machine and that one's start, its number and its own start."""
+    return "\t".join((platform.node(), _boot(), str(os.getpid()), _born(os.getpid())))
+
+
+def ended(process: str) -> bool:
+    """Whether a process has certainly ended; of another machine that is not known."""
+    node, boot, number, born = process.split("\t")
+    if node != platform.node() or os.name != "posix":
+        return False
+    if boot != _boot():
+        return True
+    try:
+        os.kill(int(number), 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:
+        return False
+    return _born(int(number)) != born
+
+
+def _boot() -> str:
+    """What identifies the start of this machine, where it tells."""
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    except OSError:
+        return ""
+
+
+def _born(process: int) -> str:
+    """When a process began, where the system tells; "ended" if it is only waited for."""
+    try:
+        fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return ""
+    return "ended" if fields[0] in "ZX" else fields[19]

@@ -1,0 +1,180 @@
+"""Any model with a ledger: what it has answered is read from the file, and never asked again."""
+
+from __future__ import annotations
+
+import io
+import pickle
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import replace
+from functools import partial
+from hashlib import blake2b
+from os import PathLike
+from typing import Any, Final, final
+
+import numpy as np
+
+from eagle.models.box import Box, box, check
+from eagle.models.inputs import Inputs
+from eagle.models.ledger import Ledger, keys_of
+from eagle.models.native import Task
+from eagle.types import Array, InputError, RefusedError, ReplyError, told
+
+ASKED: Final = ("predict_proba", "decision_function", "predict")
+"""The methods of an estimator that are recorded, each on its own."""
+
+
+@final
+class Recording:
+    """The answers of one function of one model, in a ledger."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        name: str,
+        version: str,
+        function: str = "answers",
+    ) -> None:
+        self.ledger = ledger
+        if not isinstance(version, str):
+            raise InputError(f"a version is a text, such as '2026-11', not {told(version)}")
+        self._model = (name, version, function)
+
+    def answer(self, inputs: Inputs, ask: Callable[[Inputs], Array]) -> Array:
+        """The answers to all rows. Those that are not in the ledger are asked, each once.
+
+        `ask` must store what it asks, by `billed`.
+        """
+        keys = keys_of(self._model, inputs)
+        known = self.ledger.answers(keys)
+        fresh = {key: i for i, key in reversed(list(enumerate(keys))) if key not in known}
+        if fresh:
+            places = sorted(fresh.values())
+            part = inputs if len(places) == len(inputs) else inputs.take(places)
+            known.update(zip((keys[i] for i in places), ask(part), strict=True))
+        return stacked([known[key][None] for key in keys])
+
+    def billed(self, inputs: Inputs, ask: Callable[[Callable[[], None]], Array]) -> Array:
+        """Ask, with an intent before and the answers stored after.
+
+        `ask` gets a function to call before it sends the rows once more: they are then in doubt,
+        since the first time may be billed, and have an intent of their own.
+        """
+        keys = keys_of(self._model, inputs)
+        intents = [self.ledger.intend(self._model, keys)]
+
+        def resent() -> None:
+            self.ledger.doubt(intents[-1])
+            intents.append(self.ledger.intend(self._model, keys))
+
+        try:
+            answers = ask(resent)
+        except RefusedError:
+            self.ledger.refused(intents[-1])
+            raise
+        except BaseException:
+            self.ledger.doubt(intents[-1])
+            raise
+        self.ledger.store(intents[-1], self._model, inputs, keys, answers)
+        return answers
+
+
+@final
+class Recorded:
+    """A model whose answers are kept. It has all that the model has, and answers as it does."""
+
+    def __init__(self, model: Any, ledger: Ledger, name: str, version: str) -> None:
+        self.model, self.name, self.version = model, name, version
+        self._ledger = ledger
+
+    def box(self, task: Task | None, outputs: Sequence[Hashable] | None) -> Box:
+        """What is known of the model, with a function that asks what is not in the ledger."""
+        known = box(self.model, task, outputs)
+        if known.function is None:
+            raise InputError("there is no model to record")
+        label = known.calls_it.rpartition(".")[2]
+        return replace(known, function=self._through(known.function, label))
+
+    def __call__(self, table: Any) -> Array:
+        """The answers of a model that is a function."""
+        return self._asked(self.model, "answers", table)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or name in ("model", "_ledger"):  # a copy asks before it has them
+            raise AttributeError(name)
+        found = getattr(self.model, name)
+        return self._through(found, name) if name in ASKED else found
+
+    def __repr__(self) -> str:
+        return f"<{told(self.model)}, recorded in {self._ledger.path}>"
+
+    def _through(self, function: Callable[[Any], Any], label: str) -> Callable[[Any], Array]:
+        return partial(self._asked, function, label if label in ASKED else "answers")
+
+    def _asked(self, function: Callable[[Any], Any], label: str, table: Any) -> Array:
+        inputs = Inputs.of(table)
+        if not len(inputs):
+            raise InputError("there are no rows to ask")
+        recording = Recording(self._ledger, self.name, self.version, label)
+
+        def ask(fresh: Inputs) -> Array:
+            return recording.billed(fresh, lambda _: check(function(fresh.native), len(fresh)))
+
+        return recording.answer(inputs, ask)
+
+
+def recorded(
+    model: Any,
+    path: str | PathLike[str],
+    *,
+    name: str | None = None,
+    version: str | None = None,
+) -> Recorded:
+    """A model whose answers are kept in a file: what was answered is never asked again.
+
+        eagle.Explainer(eagle.models.recorded(forest, "answers.db"), X_train)
+
+    Answers belong to the model's name and version. Without a version an estimator is known by its
+    content, so that one that was fitted again is asked again, as may be one that was saved in
+    another way; a function needs a version, since its content cannot be known.
+    """
+    if isinstance(model, type) or model is None:
+        raise InputError(f"a fitted model or a function is recorded, not {told(model)}")
+    kind = getattr(model, "__qualname__", None) or type(model).__name__
+    known = _content(model) if version is None else version
+    return Recorded(model, opened(path), name or kind, known)
+
+
+def opened(path: str | PathLike[str]) -> Ledger:
+    """The ledger in a file, which is made if it is not there. What is in doubt is said once."""
+    ledger = Ledger(path)
+    ledger.settle()
+    return ledger
+
+
+def stacked(answers: Sequence[Array]) -> Array:
+    """Answers below one another; all must have as many outputs."""
+    found = {part.shape[1] for part in answers}
+    if len(found) > 1:
+        raise ReplyError(
+            f"the model answered with {' and '.join(map(str, sorted(found)))} outputs: every row "
+            "must have as many"
+        )
+    return np.concatenate(answers)
+
+
+def _content(model: Any) -> str:
+    """A version made of what an estimator holds."""
+    out = io.BytesIO()
+    writer = pickle.Pickler(out, protocol=5)
+    writer.fast = True  # equal parts are written alike, whether or not they are one object
+    try:
+        if any(callable(getattr(model, name, None)) for name in ASKED):
+            writer.dump(model)
+    except Exception:  # another's code
+        out = io.BytesIO()
+    if not out.getvalue():
+        raise InputError(
+            "the ledger must know which model answers: say version='...', and change it when the "
+            "model changes"
+        )
+    return blake2b(out.getvalue(), digest_size=8).hexdigest()

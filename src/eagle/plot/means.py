@@ -1,0 +1,88 @@
+"""The mean size of scores over a table, as bars."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eagle.explanation import LEVEL
+from eagle.explanations import Explanations
+from eagle.plot.fonts import cautions, legible
+from eagle.plot.many import counted, said, several
+from eagle.plot.page import GREY, WIDTH, Page, page, pale, per_cent, tall
+from eagle.show.many import title
+from eagle.show.sheet import DOWN, UP
+from eagle.types import Array, integer
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+@legible
+def importance(
+    explanations: Explanations,
+    ax: Axes | None = None,
+    *,
+    level: float = LEVEL,
+    most: int = 15,
+    sample: bool = True,
+) -> Axes:
+    """The mean size of each feature's score as a bar, the largest on top, with an interval.
+
+    The blue part of a bar is from rows where the feature pushes the answer up, the vermillion part
+    from rows where it pushes it down. A bar is pale and hatched where the interval reaches zero.
+    `most` features are drawn, and the others are counted. `sample` is as in
+    `Explanations.importance`.
+    """
+    e = several(explanations, "importance")
+    means = e.importance(level, sample=sample)
+    order = means.order()[: integer(most, "most", 1)]
+    labels, more = counted(e.names, order)
+    p = page(ax, WIDTH, tall(labels, 0.27, more), "importance")
+    none = means.low[order] <= 0
+    up = np.maximum(e.scores[:, order], 0).mean(axis=0)
+    if e.table.signed:
+        _bars(p, up, np.zeros(len(order)), UP, none)
+        _bars(p, means.value[order] - up, up, DOWN, none)
+    else:
+        _bars(p, means.value[order], np.zeros(len(order)), GREY, none)
+    ends = np.stack([means.value - means.low, means.high - means.value])[:, order]
+    p.ax.errorbar(
+        means.value[order],
+        range(len(order)),
+        xerr=np.where(np.isfinite(ends), np.maximum(ends, 0), 0),
+        fmt="none",
+        ecolor=p.ink,
+        elinewidth=1.1,
+        capsize=2.2,
+        capthick=1.1,
+    )
+    p.rows(labels, more)
+    p.title(title(e))
+    sides = ["Blue: rows where it pushes up; vermillion: down"] if e.table.signed else []
+    hint = "; hatched where it reaches zero" if none.any() else ""
+    p.x_label(
+        f"Mean size of the score{said(e).removeprefix('Score')}",
+        *sides,
+        f"Whiskers: {per_cent(level)} interval{hint}",
+    )
+    if notes := cautions(()):
+        p.note(notes)
+    return p.done()
+
+
+def _bars(p: Page, wide: Array, left: Array, colour: str, none: NDArray[np.bool_]) -> None:
+    bars = p.ax.barh(
+        range(len(wide)),
+        wide,
+        left=left,
+        height=0.64,
+        edgecolor=colour,
+        linewidth=0.8,
+        color=[pale(colour) if n else colour for n in none],
+        hatch=["/////" if n else "" for n in none],
+    )
+    for bar in bars:
+        bar.sticky_edges.x.clear()  # so that the zero line keeps a margin

@@ -1,0 +1,320 @@
+"""A feature's scores against its values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eagle.explanation import LEVEL
+from eagle.explanations import Explanations
+from eagle.plot.fonts import cautions, legible
+from eagle.plot.many import (
+    MISSING,
+    OTHERS,
+    RASTER,
+    Values,
+    cell_of,
+    coloured,
+    intervals,
+    keys,
+    label,
+    paled,
+    ramp,
+    said,
+    several,
+    stacked_up,
+    thinned,
+    unclear,
+)
+from eagle.plot.page import LITERAL, WIDTH, Page, fold, page, per_cent
+from eagle.show.many import title
+from eagle.show.sheet import UP
+from eagle.types import Array, InputError, integer, middle, told
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+EACH: Final = 120
+"""Up to so many rows have an error bar each; more have one for all that are near one another."""
+
+STEPS: Final = 16
+"""Error bars of many rows, at most, over the range of numbers."""
+
+DOT: Final = 3.2
+"""The diameter of a point, in points."""
+
+CROWD: Final = 4
+"""At most so many points are drawn at one place."""
+
+
+@legible
+def dependence(
+    explanations: Explanations,
+    feature: str,
+    ax: Axes | None = None,
+    *,
+    colour: str | None = None,
+    level: float = LEVEL,
+    most: int = 12,
+) -> Axes:
+    """The score of one feature against its value: a point for each row, with error bars.
+
+    Few rows have an error bar each. Of many, one among those that are near one another has: the
+    row whose score is in their middle. A point is pale where its interval contains
+    zero. `colour` names a feature whose values colour the points. Of levels, the `most`
+    frequent have a place of their own.
+    """
+    e = several(explanations, "dependence")
+    j = _place(e, feature)
+    scores, interval = e.scores[:, j], intervals(e, np.array([j]), level)[:, 0]
+    p = page(ax, WIDTH, 3.0, "dependence")
+    p.ax.axhline(0, color=p.ink, linewidth=0.8, zorder=1.5)
+    axis = Axis.of(Values.of(e.values[:, j]), scores, integer(most, "most", 1))
+    shade = None if colour is None else Values.of(e.values[:, _place(e, colour)])
+    doubt = unclear(interval)
+    fewer = _points(p, axis, scores, doubt, shade)
+    chosen = _bars(p, axis, scores, interval)
+    p.title(title(e))
+    p.x_label(middle(feature, 60), *_notes(interval, doubt, level, chosen, fewer))
+    _axes(p, axis)
+    if shade is not None and colour is not None:
+        _key(p, shade, colour)
+    _y_label(p, said(e))
+    p.ax.spines[["top", "right"]].set_visible(False)
+    p.ax.grid(axis="y", color=p.ink, alpha=0.12, linewidth=0.6)
+    p.ax.set_axisbelow(True)
+    if notes := cautions(()):
+        p.note(notes)
+    return p.done()
+
+
+def _y_label(p: Page, text: str) -> None:
+    """Write along the y axis, in lines as long as it."""
+    artist = p.ax.set_ylabel("", fontsize="small", rotation=0, **LITERAL)
+    fold(artist, text, p.height)  # measured while it lies flat
+    artist.set_rotation(90)
+    p.small_ticks("y")
+
+
+def _place(e: Explanations, feature: Any) -> int:
+    if feature not in e.names:
+        listed = ", ".join(e.names[:20]) + (", …" if len(e.names) > 20 else "")
+        raise InputError(f"there is no feature {told(feature)}; there are {listed}")
+    return e.names.index(feature)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Axis:
+    """Where rows stand: at their number, or at the place of their level.
+
+    `places` are labelled places: levels, and where missing values stand.
+    """
+
+    x: Array
+    places: dict[float, str]
+    numbers: bool
+    dates: bool = False
+
+    @classmethod
+    def of(cls, values: Values, scores: Array, most: int) -> Axis:
+        if values.levels is None:
+            return cls._of_numbers(values)
+        return cls._of_levels(values, scores, most)
+
+    @classmethod
+    def _of_numbers(cls, values: Values) -> Axis:
+        if not values.missing.any():
+            return cls(values.numbers, {}, True, values.dates)
+        known = values.numbers[~values.missing]
+        low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 0.0)
+        left = low - (0.12 * (high - low) or 1.0)
+        x = np.where(values.missing, left, values.numbers)
+        return cls(x, {left: MISSING}, True, values.dates)
+
+    @classmethod
+    def _of_levels(cls, values: Values, scores: Array, most: int) -> Axis:
+        """Levels by increasing mean score, then all others, then what is missing."""
+        assert values.levels is not None
+        group = np.where(values.missing, most + 1, np.minimum(values.codes, most))
+        there = np.unique(group)
+        own = [k for k in there.tolist() if k < most]
+        own.sort(key=lambda k: float(scores[group == k].mean()))
+        names = {most: f"{len(values.levels) - most} {OTHERS}", most + 1: MISSING}
+        order = own + [k for k in there.tolist() if k >= most]
+        x = np.empty(len(group))
+        places = {}
+        for place, k in enumerate(order):
+            x[group == k] = place
+            places[float(place)] = label(names.get(k) or values.levels[k], 24)
+        return cls(x, places, False)
+
+    @property
+    def bins(self) -> NDArray[np.intp]:
+        """Rows that share an error bar: equal places, or one of a few ranges of equal counts."""
+        if not self.numbers:
+            return self.x.astype(np.intp)
+        known = ~np.isin(self.x, list(self.places))
+        distinct = np.unique(self.x[known])
+        if len(distinct) <= STEPS:
+            edges = distinct
+        else:
+            edges = np.unique(np.quantile(self.x[known], np.linspace(0, 1, STEPS + 1)[:-1]))
+        return np.where(known, np.searchsorted(edges, self.x, side="right"), -1)
+
+
+def _points(
+    p: Page, axis: Axis, scores: Array, doubt: NDArray[np.bool_], shade: Values | None
+) -> bool:
+    """Draw the rows, and return whether some stand for others."""
+    wide, high = max(int(72 * p.width / DOT), 10), max(int(72 * p.height / DOT), 10)
+    down = cell_of(scores, high)
+    by = np.arange(float(len(scores))) if shade is None else np.nan_to_num(shade.rank, nan=-1.0)
+    if axis.numbers:
+        shown = thinned(cell_of(axis.x, wide) * high + down, by, CROWD)
+        x = axis.x[shown]
+    else:
+        cells = axis.x.astype(np.intp) * high + down
+        shown = thinned(cells, by, 3 * CROWD)
+        dot = DOT * len(axis.places) / (72 * p.width)
+        x = axis.x[shown] + stacked_up(cells, shown, dot, 0.6)
+    if shade is None:
+        from matplotlib.colors import to_rgb
+
+        colours = np.tile(to_rgb(UP), (len(shown), 1))
+    else:
+        colours = coloured(p, shade)[shown]
+    order = np.argsort(~doubt[shown], kind="stable")
+    p.ax.scatter(
+        x[order],
+        scores[shown][order],
+        s=DOT**2,
+        c=paled(p, colours, doubt[shown])[order],
+        linewidths=0,
+        zorder=2,
+        rasterized=len(shown) > RASTER,
+    )
+    return len(shown) < len(scores)
+
+
+def _bars(p: Page, axis: Axis, scores: Array, interval: Array) -> bool:
+    """Draw error bars, and return whether only some rows have one."""
+    if np.isnan(interval).all():
+        return False
+    many = len(scores) > EACH
+    rows = _middle_rows(axis.bins, scores) if many else np.arange(len(scores))
+    x, y, (low, high) = axis.x[rows], scores[rows], interval[rows].T
+    p.ax.errorbar(
+        x,
+        y,
+        yerr=np.maximum(np.stack([y - low, high - y]), 0),
+        fmt="o" if many else "none",
+        markersize=3.4,
+        color=p.ink,
+        ecolor=p.ink,
+        elinewidth=1.0 if many else 0.5,
+        capsize=1.8 if many else 0,
+        alpha=1.0 if many else 0.5,
+        zorder=3 if many else 1.8,
+    )
+    return many
+
+
+def _middle_rows(bins: NDArray[np.intp], scores: Array) -> NDArray[np.intp]:
+    """In each bin the row whose score is in the middle. A mean could be a score that no row has."""
+    order = np.lexsort((scores, bins))
+    _, start, counts = np.unique(bins[order], return_index=True, return_counts=True)
+    return np.asarray(order[start + counts // 2])
+
+
+def _axes(p: Page, axis: Axis) -> None:
+    """Name the places on the x axis."""
+    if axis.numbers:
+        if axis.dates:
+            _date_ticks(p)
+        else:
+            p.ax.locator_params(axis="x", nbins=6)
+        if axis.places:
+            _missing_tick(p, axis)
+        return
+    long = max(map(len, axis.places.values())) * len(axis.places) > 14 * p.width
+    p.ax.set_xticks(
+        list(axis.places),
+        list(axis.places.values()),
+        rotation=35 if long else 0,
+        ha="right" if long else "center",
+        rotation_mode="anchor",
+        **LITERAL,
+    )
+    p.ax.set_xlim(-0.6, len(axis.places) - 0.4)
+
+
+def _date_ticks(p: Page) -> None:
+    import matplotlib.dates
+
+    dates: Any = matplotlib.dates  # its types are not complete
+    locator = dates.AutoDateLocator(minticks=3, maxticks=6)
+    p.ax.xaxis.set_major_locator(locator)
+    p.ax.xaxis.set_major_formatter(dates.ConciseDateFormatter(locator))
+
+
+def _missing_tick(p: Page, axis: Axis) -> None:
+    """A place for missing values beside the numbers, with a line between."""
+    (left,) = axis.places
+    known = axis.x[axis.x > left]
+    low = float(known.min()) if len(known) else left + 1
+    ticks = [t for t in p.ax.get_xticks() if low - 1e-9 <= t <= axis.x.max()] if len(known) else []
+    p.ax.set_xlim(p.ax.get_xlim())
+    written = p.ax.xaxis.get_major_formatter().format_ticks(ticks)
+    p.ax.set_xticks([left, *ticks], [MISSING, *written])
+    p.ax.axvline((left + low) / 2, color=p.ink, linewidth=0.6, alpha=0.4, linestyle=":")
+
+
+def _key(p: Page, shade: Values, name: str) -> None:
+    """What the colours mean: a strip from low to high, or the levels."""
+    from matplotlib.lines import Line2D
+
+    title_ = label(name, 30)
+    if shade.levels is None and not shade.missing.all():
+        inset = p.ax.inset_axes((1.04, 0.0, 0.03, 0.8))
+        inset.imshow(np.linspace(1, 0, 64)[:, None], cmap=ramp(p.ax), aspect="auto")
+        inset.set_xticks([])
+        quantiles = np.nanquantile(shade.numbers, [1, 0.75, 0.5, 0.25, 0])
+        inset.set_yticks(np.linspace(0, 63, 5), [shade.text(q) for q in quantiles])
+        inset.yaxis.tick_right()
+        inset.tick_params(axis="y", labelsize="small", length=2)
+        inset.spines[:].set_visible(False)
+        inset.set_title(title_, loc="left", fontsize="small", **LITERAL)
+        return
+    listed = keys(p, shade)
+    made = p.ax.legend(
+        [Line2D([], [], color=c, marker="o", linestyle="none", markersize=4) for _, c in listed],
+        [str(k) for k in range(len(listed))],
+        title="-",
+        loc="upper left",
+        bbox_to_anchor=(1.03, 1.0),
+        borderaxespad=0.0,
+        frameon=False,
+        fontsize="small",
+        title_fontsize="small",
+        alignment="left",
+    )
+    made.get_title().set(text=title_, **LITERAL)
+    # Written afterwards: a legend leaves out names that begin with an underscore.
+    for text, (level, _) in zip(made.get_texts(), listed, strict=True):
+        text.set(text=label(level, 24), **LITERAL)
+
+
+def _notes(
+    interval: Array, doubt: NDArray[np.bool_], level: float, many: bool, fewer: bool
+) -> list[str]:
+    lines = []
+    if not np.isnan(interval).all():
+        which = "of the middle one of the rows nearby" if many else "of each row"
+        lines.append(f"Lines: {per_cent(level)} interval, {which}")
+    if doubt.any():
+        lines.append("Pale: the interval contains zero")
+    return [*lines, "Where rows crowd, some stand for all"] if fewer else lines

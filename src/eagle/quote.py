@@ -1,0 +1,125 @@
+"""What an explanation will cost, before anything is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, final, runtime_checkable
+
+from eagle.types import InputError, finite, told
+
+
+@final
+@dataclass(frozen=True)
+class Fare:
+    """What it takes to ask a remote model: requests, bytes to send, and seconds if it is known."""
+
+    requests: int
+    bytes: int
+    seconds: float | None
+
+
+@runtime_checkable
+class Remote(Protocol):
+    """A model that knows what it takes to ask it."""
+
+    def fare(self, table: Any, calls: Sequence[int]) -> Fare:
+        """What it takes to ask so many rows in each of some calls, all like those of the table."""
+
+
+@final
+@dataclass(frozen=True)
+class Quote:
+    """What will be asked: rows, calls, bytes to send, money and seconds, None where not known.
+
+    With `at_most` the answers decide how many rows are asked, and this is the most. A call is a
+    request where the model is behind an endpoint. `asked` rows were asked to measure the seconds.
+    A ledger can only make it less: what was answered before is not asked again.
+    """
+
+    rows: int
+    calls: int | None
+    at_most: bool = False
+    bytes: int | None = None
+    price_per_row: float | None = None
+    seconds: float | None = None
+    asked: int = 0
+
+    def __post_init__(self) -> None:
+        check_price(self.price_per_row)
+
+    @property
+    def money(self) -> float | None:
+        """The price of all rows, in the units of `price_per_row`."""
+        return None if self.price_per_row is None else self.rows * self.price_per_row
+
+    def __add__(self, other: Quote) -> Quote:
+        """Both, one after the other."""
+        if self.price_per_row != other.price_per_row:
+            raise InputError("quotes at different prices do not add up to one")
+        return Quote(
+            self.rows + other.rows,
+            _sum(self.calls, other.calls),
+            self.at_most or other.at_most,
+            _sum(self.bytes, other.bytes),
+            self.price_per_row,
+            _sum(self.seconds, other.seconds),
+            self.asked + other.asked,
+        )
+
+    def __str__(self) -> str:
+        words = f"{'at most ' * self.at_most}{self.rows:,} row{'s' * (self.rows != 1)}"
+        if self.calls is not None:
+            words += f" in {self.calls:,} call{'s' * (self.calls != 1)}"
+        if self.bytes is not None:
+            words += f", about {_size(self.bytes)} to send"
+        if self.money is not None:
+            words += f", for {self.money:,.2f} at {self.price_per_row:g} a row"
+        if self.seconds is not None:
+            words += f", in about {self.seconds:,.2g} s of the model"
+        if self.asked:
+            words += f". {self.asked} row was asked to measure this, and may be billed"
+        return words[:1].upper() + words[1:] + "."
+
+
+def quoted(
+    model: Any,
+    table: Any,
+    calls: Sequence[int] | None,
+    most: int,
+    *,
+    at_most: bool = False,
+    seconds_per_call: float | None = None,
+    price_per_row: float | None = None,
+) -> Quote:
+    """What it costs to ask a model so many rows in each of some calls, all like those of a table.
+
+    Where the calls are not known before, None, at most `most` rows are asked in all.
+    """
+    rows = most if calls is None else sum(calls)
+    count = None if calls is None else len(calls)
+    seconds = None if count is None or seconds_per_call is None else count * seconds_per_call
+    size = None
+    if isinstance(model, Remote):
+        fare = model.fare(table, calls or [most])
+        size = fare.bytes
+        if calls is not None:
+            count, seconds = fare.requests, seconds if fare.seconds is None else fare.seconds
+    return Quote(rows, count, at_most or calls is None, size, price_per_row, seconds)
+
+
+def check_price(price: Any) -> None:
+    """Refuse what is no price."""
+    if price is not None and (not finite(price) or price < 0):
+        raise InputError(f"a price is a number that is not negative, not {told(price)}")
+
+
+def _sum(one: Any, other: Any) -> Any:
+    return None if one is None or other is None else one + other
+
+
+def _size(size: int) -> str:
+    for unit, least in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if size >= least:
+            return f"{size / least:.3g} {unit}"
+    return f"{size} bytes"

@@ -1,0 +1,162 @@
+"""Where texts fall apart: words and marks, sentences, paragraphs, and blocks of equal length."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any, Final, TypeAlias
+from unicodedata import category
+
+Spans: TypeAlias = Sequence[tuple[int, int]]
+"""Where parts of a text begin and end, in order, without overlap."""
+
+# Chinese characters and Japanese syllables stand alone.
+_ALONE = (
+    "\u3005-\u3007\u3040-\u30ff\uff66-\uff9f"
+    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af"
+)
+_THAI = "\u0e01-\u0e3a\u0e40-\u0e4e"
+_MARK = "\u0300"
+_LETTER = f"[^\\W{_ALONE}]"
+_LETTERS = f"{_LETTER}(?:{_LETTER}|{_MARK})*"
+# An emoji is one with all that modifies it (skin, the flags of lands, what says that it is an
+# emoji) and all that is joined to it; two letters for a flag are one, and a digit on a key.
+_EMOJI = "[\U0001f000-\U0001faff\u2600-\u27bf\u231a\u231b\u23e9-\u23f3\u2b1b\u2b1c\u2b50\u2b55]"
+_SIGN = f"(?:{_EMOJI}|[^\\w\\s](?=\ufe0f))[\ufe0f\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]*"
+_FLAG = "[\U0001f1e6-\U0001f1ff]{2}"
+_PICTURES = f"[0-9#*]\ufe0f?\u20e3|{_FLAG}|{_SIGN}(?:\u200d{_SIGN})*"
+_JOINED = "['\u2019\u00ad\u200c\u200d\\-]"
+WORD = re.compile(f"{_PICTURES}|[{_ALONE}]{_MARK}*|{_LETTERS}(?:{_JOINED}{_LETTERS})*")
+
+_SPACED = f"[^\\W{_ALONE}{_THAI}]"
+_SPACED_WORD = f"{_SPACED}(?:{_SPACED}|{_MARK})*"
+_ADDRESS = (
+    r"(?:[A-Za-z][A-Za-z0-9+.\-]{0,20}+://|[Ww]{3}\.)[^\s<>\"”]*[^\s<>\"”.,;:!?)\]}'’…]"
+    r"|[\w.+\-]{1,64}+@[\w\-]+(?:\.[\w\-]+)+"
+)
+_FACE = (
+    r"(?<!\w)(?:[<>]?[:;=][\-'^]?(?:[)(\]\[}{/\\|*]+|[dDpPoO3](?!\w))|[)(\]\[][\-'^]?[:;=](?![\w/])"
+    r"|</?3(?!\w)|\^_*\^|-_+-|>_+<)"
+)
+TOKEN = re.compile(
+    f"(?P<address>{_ADDRESS})|{_PICTURES}|(?P<face>{_FACE})"
+    f"|(?P<run>[{_ALONE}](?:[{_ALONE}]|{_MARK})*|[{_THAI}](?:[{_THAI}]|{_MARK})*)"
+    # A number is one with its points and colons, and a tag with its sign.
+    f"|(?:(?<!\\w)[@#])?{_SPACED_WORD}(?:(?:{_JOINED}|(?<=\\d)[.,:/](?=\\d)){_SPACED_WORD})*"
+    f"|(?P<mark>[^\\w\\s])(?:(?P=mark)|{_MARK})*|\\S"
+)
+# A full stop ends a sentence only before a space: there are numbers and addresses.
+SENTENCE = re.compile(
+    r"\S[^\n]*?(?:(?:[!?…。！？؟।۔]+|\.+(?=[\s\"'”’)\]]|$))[.!?…]*[\"'”’)\]」』]*|$|(?=\n))"
+)
+PARAGRAPH = re.compile(r"\S.*?(?=\s*\n\s*\n|\s*\Z)", re.DOTALL)
+LINE = re.compile(r"\S.*?(?=\s*$)", re.MULTILINE)
+
+SEGMENTER: Final = "budoux"
+"""The package that finds words where no spaces are; the extra `segment` brings it."""
+
+
+def words(text: str) -> Spans:
+    """Words of any script, with what an apostrophe or a hyphen holds together; emoji; Chinese and
+    Japanese by character. Marks are left out: see `tokens`."""
+    return [m.span() for m in WORD.finditer(_plain(text))]
+
+
+def tokens(text: str) -> Spans:
+    """All that is no space: words, numbers, addresses, emoticons, emoji, and marks, of which
+    repeats in a row are one. Chinese, Japanese and Thai are divided by the package budoux, by
+    character if it is not installed."""
+    plain = _plain(text)
+    return [span for m in TOKEN.finditer(plain) for span in _divided(text, plain, m)]
+
+
+def unspaced(text: str) -> bool:
+    """Whether some of the text is in a script that does not put spaces between words."""
+    return any(m["run"] and len(m["run"]) > 1 for m in TOKEN.finditer(_plain(text)))
+
+
+@cache
+def segmented() -> bool:
+    """Whether the package is installed that divides such scripts into words."""
+    return find_spec(SEGMENTER) is not None
+
+
+def sentences(text: str) -> Spans:
+    """What ends in a full stop, a question or exclamation mark, or a line."""
+    found = [(m.start(), m.start() + len(m.group().rstrip())) for m in SENTENCE.finditer(text)]
+    out: list[tuple[int, int]] = []
+    for start, end in found:
+        if out and not WORD.search(text, start, end):  # marks alone belong to what is before
+            out[-1] = out[-1][0], end
+        else:
+            out.append((start, end))
+    return out
+
+
+def paragraphs(text: str) -> Spans:
+    """What blank lines separate; without any, lines."""
+    found = [m.span() for m in PARAGRAPH.finditer(text)]
+    return found if len(found) > 1 else [m.span() for m in LINE.finditer(text)]
+
+
+def blocks(text: str, count: int) -> Spans:
+    """At most so many parts of about equal length, each of entire sentences if there are more of
+    these, else of entire words."""
+    pieces = sentences(text)
+    pieces = pieces if len(pieces) > count else tokens(text)
+    if len(pieces) <= count:
+        return pieces
+    ends, first = [end for _, end in pieces], pieces[0][0]
+    share = (ends[-1] - first) / count
+    cuts = sorted({bisect_left(ends, first + share * k) for k in range(1, count)} | {len(ends) - 1})
+    starts = [0, *(cut + 1 for cut in cuts[:-1])]
+    return [(pieces[a][0], ends[b]) for a, b in zip(starts, cuts, strict=True)]
+
+
+def _plain(text: str) -> str:
+    """The text with one character for every accent and vowel sign that is one of its own: they
+    belong to the letter before, which `re` does not know."""
+    if text.isascii():
+        return text
+    return "".join(_MARK if category(c) in ("Mn", "Mc") and c != "\ufe0f" else c for c in text)
+
+
+def _divided(text: str, plain: str, found: re.Match[str]) -> Iterator[tuple[int, int]]:
+    """The words of a run of a script without spaces; anything else is one."""
+    at, end = found.span()
+    if not found["run"]:
+        yield at, end
+        return
+    if segmented():
+        lengths = [len(word) for word in _parser(text[at:end]).parse(text[at:end])]
+    else:
+        lengths = [len(m.group()) for m in re.finditer(f".{_MARK}*", plain[at:end])]
+    for length in lengths:
+        yield at, at + length
+        at += length
+
+
+def _parser(run: str) -> Any:
+    """The segmenter for a run of characters, by the script it is in."""
+    if re.match(f"[{_THAI}]", run):
+        return _loaded("thai")
+    if re.search("[\u3040-\u30ff\uff66-\uff9f]", run):
+        return _loaded("japanese")
+    return _loaded("simplified_chinese" if _writable(run, "gb2312") else "traditional_chinese")
+
+
+@cache
+def _loaded(language: str) -> Any:
+    return vars(import_module(SEGMENTER))[f"load_default_{language}_parser"]()
+
+
+def _writable(run: str, encoding: str) -> bool:
+    try:
+        run.encode(encoding)
+    except UnicodeEncodeError:
+        return False
+    return True

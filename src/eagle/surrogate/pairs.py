@@ -1,0 +1,216 @@
+"""A line on masks that come in complements, with intervals from pairs of rows.
+
+The target is that of `Robust`: the line that the same method would give from all masks. The errors
+of a mask and its complement are correlated, so what a pair adds to a score is one observation.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Final, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eagle.kernel import log_ways
+from eagle.surrogate.bayes import BayesLinear, Line, Prior
+from eagle.surrogate.fit import Fit, is_flat, weighted_r2
+from eagle.surrogate.posterior import StudentT
+from eagle.types import UNBOUNDED, Array, InputError, Need, Range, Rows, finite, told
+
+ENOUGH: Final = 2
+"""The fewest rows for each coefficient: with fewer, intervals were too narrow; none are given."""
+
+LEAST: Final = 1e-3
+"""The least 1 − leverage that a residual is divided by, so that one row cannot dominate."""
+
+FADED: Final = 1e-13
+"""The factor on the prior once all masks are asked: then nothing should be shrunk."""
+
+ROUNDING: Final = 1e-12
+"""The rounding error of an exact score, as a share of the largest answer."""
+
+CUBIC: Final = 3
+"""A bend in the number of kept parts is a polynomial of up to this degree."""
+
+SEEN: Final = 1e-9
+"""Mask sizes with a smaller share of the weight are not used to fit the bend."""
+
+
+FAINT: Final = 1e-150
+"""Weights below this, whose squares vanish, are taken in units of the largest."""
+
+
+@final
+@dataclass(frozen=True)
+class Paired:
+    """A line for masks, whose intervals are summed over pairs of complements.
+
+    The prior precision of scores, in rows, is `shrinkage` times the sum of the features'
+    variances, so its effect does not depend on the kernel's scale. A bend in the number of kept
+    parts is fitted, too. It is orthogonal to the line, so the limit stays the same; `bend` is its
+    prior precision, in rows. The covariance is Σ (Σ h e/(1 − leverage))(…)ᵀ over pairs, plus the
+    square of the shrinkage; masks of a size of which all are asked add nothing to it. If all masks
+    are asked, the scores are exact, and intervals have no width. With fewer than two rows for each
+    coefficient there are no intervals.
+    """
+
+    shrinkage: float = 0.1
+    bend: float = 20.0
+    needs: ClassVar = frozenset({Need.MASKS})
+
+    def __post_init__(self) -> None:
+        for name, value in (("shrinkage", self.shrinkage), ("bend", self.bend)):
+            if not (finite(value) and value > 0):
+                raise InputError(f"{name} must be a positive number, not {told(value)}")
+
+    def room(self, n: int, d: int) -> int:
+        return 3 * n * d
+
+    def on(self, rows: Rows) -> PairedLine:
+        """The part of the fit that needs only the rows."""
+        z, weight = rows.features, rows.weight
+        if 0 < weight.max(initial=0.0) < FAINT:  # the instance alone, which its law never draws
+            weight = weight / weight.max()
+        if not ((z == 0) | (z == 1)).all():
+            raise InputError("pairs of complements are masks, of zeros and ones: use Robust()")
+        kept = z.sum(axis=1).astype(np.intp)
+        pairs = Pairs.of(z)
+        whole = z.shape[1] < 63 and pairs.masks == 1 << z.shape[1]
+        spread = float(weighted_variance(z, weight).sum()) or 1.0
+        mean = float(weight.mean())
+        prior = mean * spread * (FADED if whole else self.shrinkage)
+        bends = bent(kept, weight, 0 if whole else CUBIC) * np.sqrt(prior / (self.bend * mean))
+        wide = Rows(np.concatenate([z, bends], axis=1), weight, rows.often)
+        left = np.sqrt(np.maximum(1.0 - asked(kept, z.shape[1]), 0.0))
+        return PairedLine(BayesLinear(Prior(prior)).on(wide), z.shape[1], pairs, left, whole)
+
+    def fit(self, features: Array, y: Array, weight: Array) -> Fit:
+        """Fit answers to masks that were planned once each."""
+        return self.on(Rows.each_once(features, weight)).fit(y)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class PairedLine:
+    """A line of d scores followed by the coefficients of the bend, and the pairs of its rows.
+
+    `unasked` is the square root of the share of masks of a row's size that are not asked.
+    """
+
+    line: Line
+    d: int
+    pairs: Pairs
+    unasked: Array
+    whole: bool
+
+    @property
+    def nbytes(self) -> int:
+        return self.line.nbytes + self.unasked.nbytes
+
+    @property
+    def shared(self) -> tuple[Array, ...]:
+        return ()
+
+    def fit(self, y: Array, bounds: Range = UNBOUNDED) -> Fit:
+        line, several = self.line, slice(0, self.d + 1)
+        mean = line.fit(y).mean
+        y = np.asarray(y, dtype=np.float64)
+        if self.whole:  # an exact score that is only rounding is 0
+            mean[1:][np.abs(mean[1:]) <= ROUNDING * np.abs(y).max()] = 0.0
+        residual = np.zeros_like(y) if is_flat(y) else y - line.z @ mean
+        unit = float(np.abs(residual).max()) or 1.0
+        gone = residual / unit / np.maximum(line.left, LEAST)
+        straight = line.z[:, several] @ mean[several]
+        held = float("nan")
+        if len(y) > len(mean) and line.left.min() > LEAST:
+            own = np.vecdot(line.z[:, several], line.hat[several].T)
+            held = weighted_r2(y, straight - unit * own * gone, line.weight)
+        return Fit(
+            mean[1 : self.d + 1],
+            float(mean[0]),
+            float(straight[0]),
+            weighted_r2(y, straight, line.weight),
+            held,
+            self._posterior(mean, gone, unit),
+        )
+
+    def _posterior(self, mean: Array, gone: Array, unit: float) -> StudentT | None:
+        """How sure the scores are; `gone` are residuals of held-out rows, in units of `unit`."""
+        line, slopes = self.line, slice(1, self.d + 1)
+        scores = mean[slopes]
+        if self.whole:
+            return StudentT(scores, np.zeros((self.d, self.d)), np.inf, 0.0, "exact")
+        if len(gone) < ENOUGH * (self.d + 1):
+            return None
+        pull = self.pairs.sums(line.hat[slopes].T * (gone * self.unasked)[:, None])
+        pull[:, line.still[slopes]] = 0.0
+        prior = line.surrogate.prior.precision(len(mean) - 1)
+        shrunk = (line.factor @ (prior * np.where(line.still, 0.0, mean)))[slopes] / unit
+        if not gone.any():
+            shrunk = np.zeros_like(shrunk)
+        degrees = max(float(line.left.sum()) * len(self.pairs.starts) / len(gone), 3.0)
+        scale = pull.T @ pull + np.outer(shrunk, shrunk)
+        return StudentT(scores, scale, degrees, unit**2, "robust, pairs of masks")
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Rows sorted by pair, where each pair starts, and the number of different masks."""
+
+    order: NDArray[np.intp]
+    starts: NDArray[np.intp]
+    masks: int
+
+    @classmethod
+    def of(cls, z: Array) -> Pairs:
+        kept = z == 1
+        masks = len(np.unique(_packed(kept)))
+        packed = _packed(kept ^ ~kept[:, :1])  # of a pair, the mask that keeps part 0
+        group = np.unique(packed, return_inverse=True)[1]
+        order = np.argsort(group, kind="stable")
+        starts = np.flatnonzero(np.diff(group[order], prepend=-1))
+        return cls(order, starts, masks)
+
+    def sums(self, rows: Array) -> Array:
+        """The sum over the rows of each pair, shape (pairs, …)."""
+        return np.asarray(np.add.reduceat(rows[self.order], self.starts, axis=0))
+
+
+def _packed(kept: NDArray[np.bool_]) -> NDArray[np.void]:
+    """Each row as one value."""
+    bits = np.ascontiguousarray(np.packbits(kept, axis=1))
+    return np.asarray(bits.view(np.dtype((np.void, bits.shape[1]))).ravel())
+
+
+def asked(kept: NDArray[np.intp], d: int) -> Array:
+    """The share of all masks of each row's size that is asked, shape (n,)."""
+    there = np.bincount(kept, minlength=d + 1)
+    return np.asarray(np.exp(np.log(np.maximum(there, 1)) - log_ways(d))[kept])
+
+
+def weighted_variance(z: Array, weight: Array) -> Array:
+    """The variance of each feature, shape (d,)."""
+    share = weight / weight.sum()
+    middle = share @ z
+    return np.asarray(share @ (z - middle) ** 2)
+
+
+def bent(kept: NDArray[np.intp], weight: Array, degree: int) -> Array:
+    """Polynomials of the number of kept parts, from the second degree on, shape (n, up to 2).
+
+    Under the weights they are orthogonal to the line and to one another, and have variance 1. The
+    law depends on this number alone, so what is orthogonal to the number is so to every part.
+    """
+    share = np.bincount(kept, weight) / weight.sum()
+    k = np.linspace(-1.0, 1.0, len(share)) if len(share) > 1 else np.zeros(1)
+    degree = min(degree, int((share > SEEN).sum()) - 1)
+    basis = [np.ones_like(k)]
+    for _ in range(degree):
+        one = basis[-1] * k
+        for _ in range(2):  # twice, since once loses digits
+            for other in basis:
+                one = one - other * (share @ (other * one))
+        basis.append(one / np.sqrt(share @ one**2))
+    return np.stack(basis[2:], axis=1)[kept] if degree > 1 else np.empty((len(kept), 0))

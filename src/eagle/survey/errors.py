@@ -1,0 +1,114 @@
+"""How the errors of a survey's explanations go together.
+
+All of them rest on the same rows. What a row's misfit adds to the scores of two instances is known
+for both, so the error of any sum over instances is that of the summed pulls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eagle.explanations import SOME, spread_over
+from eagle.packages import one_thread
+from eagle.surrogate.posterior import StudentT
+from eagle.surrogate.reweighted import Buffers, Pulls, degrees, left_by_balance
+from eagle.surrogate.robust import narrowing
+from eagle.survey.surveyed import Known, Surveyed
+from eagle.survey.weigh import Supplement
+from eagle.targets import Target
+from eagle.types import Array
+
+BLOCKS: Final = 64
+"""Errors of ranks are drawn as sums over so many blocks of rows."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class SurveyErrors:
+    """Errors of the explanations of instances `rows`, which are about the same of the targets."""
+
+    many: Surveyed
+    known: Known
+    targets: tuple[Target, ...]
+    rows: NDArray[np.intp]
+
+    def take(self, index: NDArray[np.intp]) -> SurveyErrors:
+        return replace(self, rows=self.rows[index])
+
+    def _pulls(
+        self, index: NDArray[np.intp]
+    ) -> Iterator[tuple[Pulls, StudentT, Sequence[Supplement]]]:
+        """For some of the rows the pulls, the scores with their scale, and the supplements."""
+        target = self.targets[int(self.rows[0])]
+        buffers, answers = Buffers(), self.many.about(target)
+        bounds = self.many.bounds(target)
+        with one_thread():
+            for i in index.tolist():
+                line, more = self.many.line(int(self.rows[i]), self.known, buffers)
+                y = self.many.about(target, more) if more else answers
+                fit, pulls = line.fitted(y, bounds)
+                assert isinstance(fit.posterior, StudentT)
+                yield pulls, fit.posterior, more
+
+    def deviation(self, factor: Array) -> tuple[Array, float]:
+        """Pulls are summed over instances first. What balance leaves of the sum's variance is read
+        off its blocks. What no row has told may point the same way for all instances."""
+        chosen = spread_over(len(self.rows), SOME)
+        factor = _rescaled(factor, chosen)
+        d, rows = factor.shape[1], self.many.survey.rows
+        total, untold = np.zeros((d, rows)), np.zeros(d)
+        more: dict[tuple[int, str], Array] = {}
+        for (pulls, sure, extras), one in zip(self._pulls(chosen), factor, strict=True):
+            pull = pulls.pull
+            told = pulls.share * (pull[:, :rows] ** 2).sum(axis=1)
+            told += (pull[:, rows:] ** 2).sum(axis=1)
+            rest = np.maximum(sure.spread**2 - narrowing(sure.df) * told, 0.0)
+            untold += np.abs(one) * np.sqrt(rest)
+            total += one[:, None] * pull[:, :rows]
+            start = rows
+            for extra in extras:
+                end = start + len(extra.drawn)
+                name = extra.column, extra.value
+                more[name] = more.get(name, 0.0) + one[:, None] * pull[:, start:end]
+                start = end
+        variance = (total**2).sum(axis=1)
+        share = left_by_balance(self.many.survey.weights.evenness, total, None, variance)
+        variance = share * variance + sum((part**2).sum(axis=1) for part in more.values())
+        df = degrees(max(rows - d - 1.0, 1.0), share)
+        return np.sqrt(narrowing(df) * variance) + untold, df
+
+    def draws(self, count: int) -> Iterator[tuple[int, Array]]:
+        """Each block of the survey's rows errs in a random direction, the same for all instances.
+
+        For each instance, draws are as wide as its own intervals.
+        """
+        chosen = spread_over(len(self.rows), SOME)
+        rows, rng = self.many.survey.rows, np.random.Generator(np.random.PCG64(0))
+        starts = np.unique(np.linspace(0, rows, BLOCKS, endpoint=False).astype(np.intp))
+        push = rng.standard_normal((count, len(starts)))
+        alone = rng.standard_normal((count, len(self.many.survey.drawn.states)))
+        for i, (pulls, sure, _) in zip(chosen.tolist(), self._pulls(chosen), strict=True):
+            sums = np.add.reduceat(pulls.pull[:, :rows], starts, axis=1)
+            size = np.sqrt((sums**2).sum(axis=1))
+            there = size > 0
+            error = (push @ sums.T) / np.where(there, size, 1.0)
+            error = np.where(there, error, alone)
+            wide = sure.spread / np.sqrt(narrowing(sure.df))
+            yield i, sure.mean + error * wide
+
+
+def _rescaled(factor: Array, chosen: NDArray[np.intp]) -> Array:
+    """The factors of the rows chosen, as large in all, by sign, as those of all rows."""
+    some = factor[chosen]
+    if len(some) == len(factor):
+        return some
+    for part in (np.maximum, np.minimum):
+        whole, seen = part(factor, 0.0).sum(axis=0), part(some, 0.0).sum(axis=0)
+        scale = np.divide(whole, seen, out=np.ones_like(whole), where=seen != 0)
+        some = np.where(part(some, 0.0) != 0, some * scale, some)
+    return np.asarray(some)

@@ -1,0 +1,98 @@
+"""What an explanation of a survey rests on: the survey's rows, seen from one instance.
+
+Nothing of it is held beside the survey. Arrays are made when they are looked at.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eagle.surrogate.fit import Surrogate
+from eagle.survey.law import Indices
+from eagle.survey.rows import Drawn
+from eagle.survey.weigh import Supplement, Weights
+from eagle.table.moves import Moves
+from eagle.types import Array, Points, Rows
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class SurveyEvidence:
+    """The rows of a survey and of an instance's supplements, the instance itself first.
+
+    The instance has the weight 0: it is no row of the survey. Its answers are `own`, NaN if the
+    model was not asked.
+    """
+
+    drawn: Drawn
+    survey: Array
+    weights: Weights
+    supplements: tuple[Supplement, ...]
+    states: Indices
+    values: Array
+    own: Array
+
+    def __len__(self) -> int:
+        return 1 + len(self.drawn) + sum(len(one.drawn) for one in self.supplements)
+
+    @property
+    def points(self) -> Points:
+        """Steps, shape (n, d): 0 is the instance's own value, others count from 1."""
+        parts = [self.drawn.steps + 1]
+        for one in self.supplements:
+            steps = one.drawn.steps + 1
+            if one.unseen:
+                steps[:, one.column] = 0
+            parts.append(steps)
+        first = np.zeros((1, len(self.states)), dtype=np.intp)
+        return np.concatenate([first, *parts]).astype(np.uint16)
+
+    @property
+    def _seen(self) -> tuple[Array, Array]:
+        return self.weights.of(self.states, self.supplements)
+
+    @property
+    def features(self) -> Array:
+        first = np.ones((1, len(self.states)))
+        return np.concatenate([first, self._seen[0].T])
+
+    @property
+    def weight(self) -> Array:
+        weight = self._seen[1]
+        return np.insert(weight / weight.mean(), 0, 0.0)
+
+    @property
+    def answers(self) -> Array:
+        parts = [one.answers for one in self.supplements]
+        return np.concatenate([self.own[None], self.survey, *parts])
+
+    @property
+    def often(self) -> Array:
+        return np.ones(len(self))
+
+    @property
+    def moves(self) -> Moves:
+        background = self.drawn.background
+        columns = [background.columns[j] for j in background.moved]
+        tables = [np.concatenate([[np.nan], *column.values]) for column in columns]
+        return Moves(tuple(tables), self.values, tuple(c.levels is not None for c in columns))
+
+    def rows(self, surrogate: Surrogate, n: int | None = None) -> Rows:
+        """The first n rows, or all, as the line of a survey is put on them."""
+        return Rows(self.features[:n], self.weight[:n], self.often[:n], balanced=True)
+
+    @cached_property
+    def matches(self) -> NDArray[np.intp]:
+        """In how many rows each feature matches the instance, shape (d,)."""
+        return np.asarray(self._seen[0].sum(axis=1), dtype=np.intp)
+
+    @cached_property
+    def effective(self) -> float:
+        """How many rows of equal weight these are worth to the instance."""
+        weight = self._seen[1]
+        return float(weight.sum() ** 2 / (weight @ weight))

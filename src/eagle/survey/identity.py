@@ -1,0 +1,98 @@
+"""Which model answered a survey, and over which background."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from importlib import metadata
+from types import BuiltinFunctionType, FunctionType, ModuleType
+from typing import Any, Final, final
+
+import numpy as np
+
+from eagle.table.background import Background
+from eagle.table.column import plain
+
+PACKAGES: Final = ("eagle-xai", "numpy", "scipy", "scikit-learn", "xgboost", "lightgbm", "catboost")
+"""Packages whose versions are told."""
+
+
+@final
+@dataclass(frozen=True)
+class Identity:
+    """A model's name, digest and own classes, a background's digest, and versions of packages.
+
+    The model's digest is that of its pickle. It is None for what is pickled by its name alone, as
+    functions are, or not at all.
+    """
+
+    model: str
+    model_digest: str | None
+    background_digest: str
+    versions: Mapping[str, str]
+    classes: tuple[Any, ...] | None = None
+
+    def same(self, other: Identity) -> bool:
+        """Whether another one is surely of the same model."""
+        return self.model_digest is not None and self.model_digest == other.model_digest
+
+
+def identity(function: Any, name: str, background: Background) -> Identity:
+    """Of the function that a model is asked by, which is never changed, and of a background."""
+    classes = getattr(getattr(function, "__self__", None), "classes_", None)
+    own = None
+    if isinstance(classes, np.ndarray) and classes.ndim == 1:
+        own = tuple(plain(c) for c in classes)
+    return Identity(name, digest_of(function), background_digest(background), versions(), own)
+
+
+def background_digest(background: Background) -> str:
+    """The digest of what a background says of its columns."""
+    out = sha256()
+    for column in background.columns:
+        out.update(f"{column.name!r} {column.levels!r} {column.frozen}".encode())
+        for array in (column.edges, column.shares, *column.values):
+            out.update(np.ascontiguousarray(array, dtype="<f8").tobytes())
+    return out.hexdigest()
+
+
+def digest_of(model: Any) -> str | None:
+    """The digest of a model's pickle; None for functions, and for what cannot be pickled."""
+    model = getattr(model, "__self__", model)
+    if model is None or isinstance(model, FunctionType | BuiltinFunctionType | ModuleType | type):
+        return None
+    out = _Hash()
+    try:
+        pickle.Pickler(out, protocol=5).dump(model)
+    except Exception:  # a model's own code may raise anything
+        return None
+    return out.digest
+
+
+@final
+class _Hash:
+    """A file that keeps the hash of what is written to it."""
+
+    def __init__(self) -> None:
+        self._hash = sha256()
+
+    def write(self, data: Any) -> int:
+        self._hash.update(data)
+        return len(data)
+
+    @property
+    def digest(self) -> str:
+        return self._hash.hexdigest()
+
+
+def versions() -> dict[str, str]:
+    """The versions of the packages that are installed."""
+    out = {}
+    for name in PACKAGES:
+        try:
+            out[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return out

@@ -1,0 +1,218 @@
+"""Rows of a table as a survey sees them, and their explanations."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eagle.explanation import Bill, Explanation, described
+from eagle.explanations import row_ids
+from eagle.surrogate.reweighted import Buffers, Weighed
+from eagle.survey.evidence import SurveyEvidence
+from eagle.survey.law import Indices
+from eagle.survey.rows import Drawn
+from eagle.survey.weigh import Supplement
+from eagle.table.column import key
+from eagle.table.rows import Table
+from eagle.targets import Target, aimed_at, answers_of, bounds_of, explained
+from eagle.types import Array, InputError, Range, clean, told
+
+if TYPE_CHECKING:
+    from eagle.survey.survey import Survey
+
+FEW: Final = 100
+"""An explanation that rests on fewer effective rows than this says so."""
+
+Known: TypeAlias = Mapping[tuple[int, str], Supplement]
+"""Supplements by the column and the value that they are about."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Surveyed:
+    """Rows of a table as a survey sees them: their states, shape (n, d), and all that shows them.
+
+    `tables` are rows that share a dtype, with their places; `ids` name the rows.
+    """
+
+    survey: Survey
+    tables: Sequence[tuple[Table, Sequence[int]]]
+    ids: tuple[Any, ...]
+    states: Indices
+    where: Sequence[tuple[int, int]] = field(repr=False)
+
+    @classmethod
+    def of(cls, survey: Survey, tables: Sequence[tuple[Table, Sequence[int]]], X: Any) -> Surveyed:
+        count = sum(len(table) for table, _ in tables)
+        where: list[tuple[int, int]] = [(0, 0)] * count
+        states = np.empty((count, len(survey.drawn.states)), dtype=np.intp)
+        for t, (one, places) in enumerate(tables):
+            states[list(places)] = one.states
+            for i, place in enumerate(places):
+                where[place] = t, i
+        return cls(survey, tables, row_ids(X, count), states, where)
+
+    def __len__(self) -> int:
+        return len(self.states)
+
+    @cached_property
+    def values(self) -> NDArray[np.object_]:
+        """The rows' own values, None where missing, shape (n, d)."""
+        out = np.empty(self.states.shape, dtype=object)
+        for one, places in self.tables:
+            out[list(places)] = one.everything
+        return out
+
+    @property
+    def unknown(self) -> Array:
+        return np.full((len(self), self.survey.answers.shape[1]), np.nan)
+
+    # -- supplements ----------------------------------------------------------------------------
+
+    @cached_property
+    def counts(self) -> Indices:
+        """How many rows of a supplement each feature needs, shape (n, d)."""
+        return self.survey.setting.law.supplements(self.states, self.survey.rows)
+
+    @cached_property
+    def needed(self) -> dict[tuple[int, str], tuple[int, int]]:
+        """The supplements that rows need: how many rows each, and an instance that needs it."""
+        out: dict[tuple[int, str], tuple[int, int]] = {}
+        for i, k in zip(*map(np.ndarray.tolist, np.nonzero(self.counts)), strict=True):
+            name = k, self.value(i, k)
+            if name not in out:
+                out[name] = int(self.counts[i, k]), i
+        return out
+
+    def value(self, i: int, k: int) -> str:
+        """What a supplement for feature k of row i is about, as a text."""
+        if not self.survey.setting.law.unseen(self.states[i : i + 1])[0, k]:
+            return f"state {self.states[i, k]}"
+        t, at = self.where[i]
+        return f"value {key(self.tables[t][0].own(at)[k])!r}"
+
+    def with_value(self, i: int, k: int, drawn: Drawn) -> Callable[[int, int], Any]:
+        """Makes tables of rows that were drawn, with the value that row i has of feature k."""
+        t, at = self.where[i]
+        one = self.tables[t][0]
+        background = self.survey.background
+        values = drawn.values.copy()
+        if self.survey.setting.law.unseen(self.states[i : i + 1])[0, k]:
+            values[:, k] = one.values[at, k]
+        levels = {
+            j: one.levels.get(j, background.columns[j].levels or ())
+            for j in background.moved
+            if background.columns[j].levels is not None
+        }
+
+        def made(start: int, end: int) -> Any:
+            rows = np.full(end - start, at, dtype=np.intp)
+            return one.rows.build(rows, background.moved, values[start:end], levels).native
+
+        return made
+
+    def supplements(self, i: int, known: Known) -> tuple[Supplement, ...]:
+        """Those of row i that there are, as long as row i needs them."""
+        out = []
+        for k in np.flatnonzero(self.counts[i]).tolist():
+            one = known.get((k, self.value(i, k)))
+            if one is not None and len(one.drawn) >= self.counts[i, k]:
+                out.append(one.first(int(self.counts[i, k])))
+        return tuple(out)
+
+    # -- results --------------------------------------------------------------------------------
+
+    def targets(self, own: Array, target: Target) -> tuple[Target, ...]:
+        """What is explained of each row."""
+        task, outputs = self.survey.task, self.survey.outputs
+        if target is not None:
+            return (target,) * len(self)
+        if task == "classification" and np.isnan(own).any():
+            raise InputError(
+                "which class is predicted is not known without asking the model: give a target, "
+                f"one of {', '.join(told(o) for o in outputs[:10])}, or the predictions"
+            )
+        return tuple(aimed_at(None, one[None], task, outputs) for one in own)
+
+    def line(
+        self, i: int, known: Known, buffers: Buffers | None = None
+    ) -> tuple[Weighed, tuple[Supplement, ...]]:
+        more = self.supplements(i, known)
+        return self.survey.weights.line(self.states[i], more, buffers), more
+
+    def about(self, target: Target, more: Sequence[Supplement] = ()) -> Array:
+        """The answers that are explained, shape (n,)."""
+        s = self.survey
+        every = np.concatenate([s.answers, *(one.answers for one in more)]) if more else s.answers
+        return explained(every, s.outputs, target, s.setting.ask.box.link)
+
+    def explanation(
+        self, i: int, own: Array, known: Known, target: Target, asked: bool
+    ) -> Explanation:
+        """The explanation of row i; `asked` says whether the model was asked about it."""
+        began = time.perf_counter()
+        (aim,) = self.only(i).targets(own[i : i + 1], target)
+        line, more = self.line(i, known)
+        s, box = self.survey, self.survey.setting.ask.box
+        fit, _ = line.fitted(self.about(aim, more), self.bounds(aim))
+        t, at = self.where[i]
+        one = self.tables[t][0]
+        evidence = SurveyEvidence(
+            s.drawn, s.answers, s.weights, more, self.states[i], one.values[at], own[i]
+        )
+        spent = time.perf_counter() - began
+        y = answers_of(own[i : i + 1], s.outputs, aim, box.link)
+        return Explanation(
+            names=one.names(at),
+            conditions=one.conditions(at),
+            values=one.own(at),
+            target=aim,
+            outputs=s.outputs,
+            task=s.task,
+            contrast=one.contrast(at),
+            evidence=evidence,
+            bill=Bill(int(asked) + sum(len(m.drawn) for m in more), 0, 0.0, spent),
+            method=s.method,
+            surrogate=s.surrogate,
+            seed=s.seed,
+            link=box.link,
+            note=self.said(i, line),
+            **described(fit, y),
+        )
+
+    def bounds(self, target: Target) -> Range:
+        s = self.survey
+        return bounds_of(target, s.answers, s.task, s.setting.ask.box.link)
+
+    def said(self, i: int, line: Weighed) -> str:
+        """What a reader should know of row i in this survey."""
+        out = [self.survey.note]
+        t, at = self.where[i]
+        one = self.tables[t][0]
+        conditions, rare = one.conditions(at), line.matches < len(line.weight) / 2
+        for which, words, remedy in (
+            (~line.known & rare, "with", "with the model at hand they are asked"),
+            (~line.known & ~rare, "without", "a larger survey has more of them"),
+        ):
+            listed = [conditions[k] for k in np.flatnonzero(which)]
+            if listed:
+                told_all = ", ".join(listed[:5]) + (" …" if len(listed) > 5 else "")
+                out.append(f"not known: the survey has too few rows {words} {told_all}; {remedy}")
+        if line.effective < FEW:
+            out.append(
+                f"this row is worth only {line.effective:.0f} rows of the survey: a larger survey, "
+                "or explainer.explain, knows more"
+            )
+        return clean("; ".join(part for part in out if part))
+
+    def only(self, i: int) -> Surveyed:
+        """Row i by itself."""
+        return replace(
+            self, ids=(self.ids[i],), states=self.states[i : i + 1], where=[self.where[i]]
+        )

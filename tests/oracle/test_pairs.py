@@ -1,0 +1,172 @@
+"""Masks in complements by a second road: all masks by least squares, intervals by a slow loop."""
+
+from __future__ import annotations
+
+from itertools import product
+from math import comb
+from typing import Any
+
+import numpy as np
+import pytest
+
+import eagle
+from eagle import Parts, Texts, methods
+from eagle.design.complements import Complements
+from eagle.engine.plan import Planner
+from eagle.source.masks import EvenSizes, Fair, MaskSpace
+from eagle.surrogate.pairs import Paired
+from eagle.surrogate.posterior import StudentT
+from eagle.types import Array, Rows
+
+
+def shown(z: Array) -> Array:
+    """An answer that no line fits."""
+    place = np.arange(1.0, z.shape[1] + 1)
+    return np.asarray(np.tanh(z @ np.cos(place)) + z[:, 0] * z[:, -1] + 0.1 * np.sin(z @ place**2))
+
+
+def limit(d: int, law: Array) -> Array:
+    """The line through all masks, a size as probable as the law says, under LIME's kernel."""
+    every = np.array(list(product((0.0, 1.0), repeat=d)))
+    weights = []
+    for mask in every:
+        k = int(mask.sum())
+        near = np.exp(-((1 - np.sqrt(k / d)) ** 2) / (2 * 0.25**2))
+        weights.append(law[k] / comb(d, k) * near)
+    root = np.sqrt(weights)[:, None]
+    columns = np.column_stack([np.ones(len(every)), every])
+    found = np.linalg.lstsq(columns * root, shown(every) * root[:, 0], rcond=None)[0]
+    return np.asarray(found[1:])
+
+
+def laws(d: int) -> list[tuple[Any, Array]]:
+    fair = np.array([comb(d, k) / 2**d for k in range(d + 1)])
+    even = np.array([1 / d] * d + [0.0]) if d > 2 else np.full(d + 1, 1 / (d + 1))
+    return [(Fair(), fair), (EvenSizes(), even)]
+
+
+@pytest.mark.parametrize("d", [1, 2, 3, 5, 9])
+def test_all_masks_give_the_limit(d: int) -> None:
+    for sizes, law in laws(d):
+        (made,) = Planner(methods.EAGLE_MASKS, 2**d, 3).prepare([MaskSpace(d, sizes)])
+        assert len(made.points) == 2**d
+        fit = made.fitter.fit(shown(made.rows.features))
+        exact = limit(d, law)
+        assert np.abs(fit.scores - exact).max() < 1e-12 * max(np.abs(exact).max(), 1.0)
+        assert isinstance(fit.posterior, StudentT)
+        assert fit.posterior.kind == "exact"
+        assert np.array_equal(fit.posterior.interval(), np.stack([fit.scores, fit.scores], axis=1))
+
+
+@pytest.mark.parametrize("sizes", [Fair(), EvenSizes()])
+def test_some_masks_converge_to_the_limit(sizes: Any) -> None:
+    d = 12
+    law = dict(zip(("Fair", "EvenSizes"), (one[1] for one in laws(d)), strict=True))
+    exact = limit(d, law[type(sizes).__name__])
+    errors = []
+    for n in (128, 2048):
+        (made,) = Planner(methods.EAGLE_MASKS, n, 3).prepare([MaskSpace(d, sizes)])
+        fit = made.fitter.fit(shown(made.rows.features))
+        errors.append(float(np.linalg.norm(fit.scores - exact) / np.linalg.norm(exact)))
+    assert errors[1] < min(0.05, 0.5 * errors[0])
+
+
+def test_one_word_and_two_sentences_have_their_effects() -> None:
+    one = eagle.Explainer(
+        lambda texts: [0.9 * ("Good" in t) + 0.05 for t in texts],
+        Texts(),
+        method=methods.EAGLE_MASKS,
+    ).explain("Good.")
+    assert np.allclose(one.scores, [0.9, 0.0], atol=1e-12)
+    assert one.warnings == ()
+    two = eagle.Explainer(
+        lambda lists: [0.5 * ("a" in t) + 0.4 * ("b" in t) for t in lists],
+        Parts(list, list, sizes=EvenSizes()),
+        method=methods.EAGLE_MASKS,
+    ).explain("ab")
+    assert np.allclose(two.scores, [0.5, 0.4], atol=1e-12)
+    assert two.bill.rows == 4
+
+
+@pytest.mark.parametrize("sizes", [Fair(), EvenSizes()])
+def test_the_sandwich_over_pairs_by_a_slow_loop(sizes: Any) -> None:
+    d, n, shrinkage, bend = 7, 60, 0.1, 20.0
+    space = MaskSpace(d, sizes)
+    points = Complements().plan([space], methods.COSINE, n, np.random.default_rng(1))[0]
+    z = space.features(points)
+    w = Complements().weight(space, methods.COSINE, z)
+    y = shown(z)
+    fit = Paired(shrinkage, bend).on(Rows.each_once(z, w)).fit(y)
+
+    share = w / w.sum()
+    k = z.sum(axis=1)
+    powers = np.column_stack([np.ones(n), k, k**2, k**3]) * np.sqrt(share)[:, None]
+    bends = np.linalg.qr(powers)[0][:, 2:] / np.sqrt(share)[:, None]
+    x = np.column_stack([np.ones(n), z, bends])
+    spread = sum(share @ (z[:, j] - share @ z[:, j]) ** 2 for j in range(d))
+    prior = w.mean() * np.array([0.0] + [shrinkage * spread] * d + [bend] * 2)
+    v = np.linalg.inv(sum(w[i] * np.outer(x[i], x[i]) for i in range(n)) + np.diag(prior))
+    b = v @ sum(w[i] * y[i] * x[i] for i in range(n))
+    assert np.allclose(fit.scores, b[1 : d + 1], rtol=1e-9, atol=1e-11)
+
+    total, left, done, groups = np.zeros((d, d)), 0.0, set[int](), 0
+    for i in range(n):
+        if i in done:
+            continue
+        pull = np.zeros(d)
+        groups += 1
+        for j in range(n):
+            if (z[j] == z[i]).all() or (z[j] == 1 - z[i]).all():
+                done.add(j)
+                rest = 1 - w[j] * x[j] @ v @ x[j]
+                left += rest
+                size = int(z[j].sum())
+                unasked = 1 - sum(int(row.sum()) == size for row in z) / comb(d, size)
+                gone = (y[j] - x[j] @ b) / rest * np.sqrt(max(unasked, 0.0))
+                pull += (w[j] * v @ x[j])[1 : d + 1] * gone
+        total += np.outer(pull, pull)
+    shrunk = (v @ (prior * b))[1 : d + 1]
+    assert isinstance(fit.posterior, StudentT)
+    assert np.allclose(fit.posterior.scale, total + np.outer(shrunk, shrunk), rtol=1e-6)
+    assert np.isclose(fit.posterior.df, left * groups / n)
+
+
+def test_held_out_fit_by_leaving_out() -> None:
+    d, n = 5, 24
+    space = MaskSpace(d, Fair())
+    z = space.features(Complements().plan([space], methods.COSINE, n, np.random.default_rng(1))[0])
+    w, y = Complements().weight(space, methods.COSINE, z), shown(z)
+    made = Paired().on(Rows.each_once(z, w))
+    x, precision = made.line.z, made.line.surrogate.prior.precision(made.line.z.shape[1] - 1)
+    misses = np.empty(n)
+    for i in range(n):
+        rest = np.arange(n) != i
+        a = (x[rest] * w[rest, None]).T @ x[rest] + np.diag(precision)
+        b = np.linalg.solve(a, (x[rest] * w[rest, None]).T @ y[rest])
+        misses[i] = y[i] - x[i, : d + 1] @ b[: d + 1]
+    middle = w @ y / w.sum()
+    assert np.isclose(made.fit(y).r2_held_out, 1 - (w @ misses**2) / (w @ (y - middle) ** 2))
+
+
+def test_what_is_exact_is_zero_not_rounding() -> None:
+    def model(texts: list[str]) -> Any:
+        return np.array([1 / (1 + np.exp(-1.5 * ("Good" in t))) for t in texts])
+
+    e = eagle.Explainer(model, eagle.Texts(), task="regression").explain("Good movie")
+    assert e.scores[1] == 0
+    assert e.probability_sign()[1] == 0.5
+
+
+@pytest.mark.parametrize("budget", [1, 3])
+def test_hardly_any_rows_give_numbers(budget: int) -> None:
+    """The law of texts never draws the whole text, which is then the only row, or nearly."""
+
+    def model(texts: list[str]) -> Array:
+        return np.array([float(len(text)) for text in texts])
+
+    explainer = eagle.Explainer(
+        model, eagle.Texts(), method=eagle.methods.EAGLE_MASKS, budget=budget
+    )
+    e = explainer.explain("one two three four five six")
+    assert np.isfinite(e.scores).all()
+    assert np.isfinite([e.local_prediction, e.intercept, e.prediction]).all()

@@ -1,0 +1,96 @@
+"""Many explanations as a part of a page."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import eagle
+from eagle import Explanations
+
+NAMES = ["<b>age</b>", "a very long name of a column, of which only the ends are shown: 17b", "job"]
+
+
+def answer(table: pd.DataFrame) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+    chance = 1 / (1 + np.exp(-np.asarray(table[NAMES[0]], dtype=float) - (table["job"] == "a")))
+    return np.column_stack([1 - chance, chance])
+
+
+@pytest.fixture(scope="module")
+def survey() -> eagle.Survey:
+    rng = np.random.default_rng(0)
+    numbers = rng.normal(size=(60, 2))
+    table = pd.DataFrame(numbers, columns=NAMES[:2]).assign(job=rng.choice(["a", "b"], 60))
+    explainer = eagle.Explainer(answer, table, outputs=["no", "yes"])
+    return explainer.survey(256, progress=False)
+
+
+@pytest.fixture(scope="module")
+def rows() -> pd.DataFrame:
+    rng = np.random.default_rng(1)
+    table = pd.DataFrame(rng.normal(size=(30, 2)), columns=NAMES[:2])
+    return table.assign(job=rng.choice(["a", "b"], 30)).set_axis([f"row & {i}" for i in range(30)])
+
+
+class Balanced(HTMLParser):
+    """Every tag that is opened is closed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: object) -> None:
+        pass
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def checked(e: Explanations) -> str:
+    html = e._repr_html_()
+    parser = Balanced()
+    parser.feed(html)
+    assert parser.open == []
+    assert "<b>" not in html
+    assert "<script" not in html
+    return html
+
+
+def test_bars_say_how_much_and_which_way(survey: eagle.Survey, rows: pd.DataFrame) -> None:
+    e = survey.explain_many(rows, "yes", progress=False)
+    html = checked(e)
+    assert "30 rows explained about yes" in html
+    means = e.importance()
+    order = means.order()
+    assert re.findall(r"<tr><td>(.)", html) == [e.names[j].replace("<", "&")[0] for j in order]
+    widths = np.array(re.findall(r'width="([\d.]+)"', html), dtype=float).reshape(-1, 3)
+    scale = 100 / means.high[order].max()
+    assert widths[:, :2].sum(axis=1) == pytest.approx(means.value[order] * scale, abs=0.02)
+    up = np.where(e.scores > 0, e.scores, 0).mean(axis=0)
+    assert widths[:, 0] == pytest.approx(up[order] * scale, abs=0.01)
+    wide = (means.high - means.low)[order] * scale
+    assert widths[:, 2] == pytest.approx(wide, abs=0.02)
+    assert re.search(r"<td>a very long name of[^<]*…[^<]*are shown: 17b<", html)
+
+
+def test_the_first_rows_where_nothing_can_be_averaged(
+    survey: eagle.Survey, rows: pd.DataFrame
+) -> None:
+    e = survey.explain_many(rows, progress=False)
+    html = checked(e)
+    assert "30 rows explained about their predicted classes" in html
+    assert "different classes" in html
+    assert html.count("<tr>") == 1 + 5
+    assert "<td>row &amp; 4</td>" in html
+    assert "… and 25 more rows" in html
+
+
+def test_one_row_is_shown(survey: eagle.Survey, rows: pd.DataFrame) -> None:
+    assert "1 row explained about no" in checked(survey.explain_many(rows[:1], "no"))
