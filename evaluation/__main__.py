@@ -9,7 +9,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
-from eagle.cli import demo_option, package, run_command
+from eagle.cli.demo import demo_option
+from eagle.cli.files import package
+from eagle.cli.process import run_command
 
 HERE: Final = Path(__file__).parent
 NEEDED: Final = ("pandas", "sklearn", "pyarrow", "threadpoolctl", "matplotlib")
@@ -18,22 +20,32 @@ BENCHES: Final = (
     "methods",
     "truth",
     "honest",
+    "believed",
     "tried",
     "intervals",
+    "dataset",
     "figures",
-    "pictures",
+    "images",
     "levels",
+    "warnings",
+    "wide",
+    "masks",
+    "untouched",
+    "survey",
+    "units",
+    "segments",
+    "endpoints",
 )
 DEMOS: Final = ("mnist", "photo", "spam")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command; what cannot be done is said in one sentence, and is exit code 2."""
+    """Run the command. An error is one sentence and exit code 2."""
     return run_command(parser(), argv)
 
 
 def act(arguments: Namespace) -> int:
-    """Do what is asked, once the packages for it are known to be there."""
+    """Run the command that the arguments name, if the packages for it are installed."""
     for module in NEEDED:
         package(module, "the evaluation", "bench")
     from evaluation.command import COMMANDS
@@ -59,6 +71,19 @@ def parser() -> ArgumentParser:
     experiment_options(command("list", "list the experiments, and how many records they have"))
     experiment_options(command("run", "run the trials of experiments that have no record yet"))
     experiment_options(command("report", "write the pages of experiments from their records"))
+    p = command("check", "run some stored trials again, and say which records no longer come out")
+    p.add_argument("names", nargs="*", metavar="PROBLEM", help="problems (default: all)")
+    p.add_argument(
+        "--trials",
+        type=int,
+        default=2,
+        metavar="N",
+        help="trials of each problem, method and options (default: 2)",
+    )
+    p.add_argument(
+        "--drop", action="store_true", help="remove what has changed, so that `run` makes it again"
+    )
+    store_options(p)
     p = command("problems", "load problems, and print a line for each")
     p.add_argument("names", nargs="*", metavar="NAME", help="problems (default: all)")
     p = command("bench", "measure speed, agreement or intervals, or draw the documents' figures")
@@ -80,7 +105,7 @@ def parser() -> ArgumentParser:
 
 
 def experiment_options(p: ArgumentParser) -> None:
-    """What `list`, `run` and `report` have in common."""
+    """The options that `list`, `run` and `report` share."""
     add: Callable[..., object] = p.add_argument
     add("names", nargs="*", metavar="NAME", help="experiments (default: all)")
     add(
@@ -93,27 +118,32 @@ def experiment_options(p: ArgumentParser) -> None:
     add("--jobs", type=int, default=1, metavar="N", help="processes (default: 1)")
     add("--only", nargs="+", default=[], metavar="DATA", help="these data sets alone")
     add(
-        "--experiments",
-        type=Path,
-        default=HERE / "experiments",
-        metavar="FOLDER",
-        help="where the experiments are (default: evaluation/experiments)",
-    )
-    add(
-        "--records",
-        type=Path,
-        default=HERE / "records",
-        metavar="FOLDER",
-        help="where the records are kept (default: evaluation/records)",
-    )
-    add(
         "--out",
         type=Path,
         default=HERE.parent / "docs" / "results",
         metavar="FOLDER",
         help="where the pages go (default: docs/results)",
     )
-    add("--quiet", action="store_true", help="no progress")
+    store_options(p)
+
+
+def store_options(p: ArgumentParser) -> None:
+    """The options of every command that reads experiments and their records."""
+    p.add_argument(
+        "--experiments",
+        type=Path,
+        default=HERE / "experiments",
+        metavar="FOLDER",
+        help="where the experiments are (default: evaluation/experiments)",
+    )
+    p.add_argument(
+        "--records",
+        type=Path,
+        default=HERE / "records",
+        metavar="FOLDER",
+        help="where the records are kept (default: evaluation/records)",
+    )
+    p.add_argument("--quiet", action="store_true", help="no progress")
 
 
 if __name__ == "__main__":

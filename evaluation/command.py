@@ -1,4 +1,4 @@
-"""What `python -m evaluation` does, command by command."""
+"""The commands of `python -m evaluation`."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Final
 
-from eagle.cli import show_demo
+from eagle.cli.demo import show_demo
 from eagle.types import EagleError, InputError
+from evaluation.check import check as check_records
 from evaluation.demos import DEMOS
-from evaluation.experiment import Experiment, experiment, experiments
+from evaluation.experiment import PROFILES, Experiment, experiment, experiments
 from evaluation.problems import PROBLEMS
 from evaluation.report.write import write
 from evaluation.run import Outcome
@@ -20,7 +21,7 @@ from evaluation.store import Store
 
 
 def listed(arguments: Namespace) -> int:
-    """Each experiment with what it makes, and how many of its records are there."""
+    """List each experiment with its title and the number of its records."""
     records = Store(arguments.records).read()
     for name, planned in _chosen(arguments).items():
         done = sum(planned.owns(record) for record in records)
@@ -29,13 +30,13 @@ def listed(arguments: Namespace) -> int:
 
 
 def run(arguments: Namespace) -> int:
-    """Run what has no record yet; then pack the records."""
+    """Run the trials that have no record yet, then pack the records."""
     store = Store(arguments.records)
     trials = {name: list(planned.trials()) for name, planned in _chosen(arguments).items()}
     outcome = Outcome()
-    for alone in (False, True):  # all that may run side by side does, in one go
+    for alone in (False, True):  # first all trials that may run in parallel
         some = [t for several in trials.values() for t in several if t.alone == alone]
-        some.sort(key=lambda trial: trial.problem)  # a process keeps the problem it has loaded
+        some.sort(key=lambda trial: trial.problem)  # a process caches the problem it has loaded
         jobs = 1 if alone else arguments.jobs
         outcome += run_trials(some, store, jobs, silent=arguments.quiet)
     for name, several in trials.items():
@@ -55,6 +56,30 @@ def report(arguments: Namespace) -> int:
     how = " ".join(["--profile", arguments.profile, *only])
     made = write(_chosen(arguments), Store(arguments.records), how, arguments.out)
     print(f"{len(made)} pages: {made[-1].absolute()}")
+    return 0
+
+
+def check(arguments: Namespace) -> int:
+    """Run some of the stored trials again, and say which records no longer come out."""
+    store, only = Store(arguments.records), arguments.names
+    own = [r for r in store.read() if not only or r["problem"] in only]
+    paths = experiments(arguments.experiments).values()
+    planned = [experiment(path, profile) for path in paths for profile in PROFILES]
+    strays = {r["key"] for r in own if not any(one.owns(r) for one in planned)}
+    own = [r for r in own if r["key"] not in strays]
+    checks = []
+    for checked in check_records(own, arguments.trials, silent=arguments.quiet):
+        checks.append(checked)
+        if checked.changed:
+            problem, method, options = checked.place
+            print(f"{problem}, {method}, {options}: {checked.changed}", flush=True)
+    bad = [checked for checked in checks if checked.changed]
+    records = sum(len(checked.records) for checked in bad)
+    print(f"{len(bad)} of {len(checks)} have changed: {records:,} of {len(own):,} records")
+    print(f"{len(strays):,} more records belong to no experiment")
+    if arguments.drop:
+        store.remove(strays | {r["key"] for checked in bad for r in checked.records})
+        print("both are removed: python -m evaluation run makes what is missing")
     return 0
 
 
@@ -84,7 +109,7 @@ def demo(arguments: Namespace) -> int:
 
 
 def _chosen(arguments: Namespace) -> dict[str, Experiment]:
-    """The experiments that are named, or all, in the profile's sizes; on some data, if they are."""
+    """The experiments named, or all, in the profile's size; only on the data named, if any."""
     every = experiments(arguments.experiments)
     for name in arguments.names:
         if name not in every:
@@ -105,6 +130,7 @@ COMMANDS: Final[dict[str, Callable[[Namespace], int]]] = {
     "list": listed,
     "run": run,
     "report": report,
+    "check": check,
     "problems": problems,
     "bench": bench,
     "demo": demo,

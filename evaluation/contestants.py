@@ -10,35 +10,34 @@ from eagle import methods
 from eagle.design.focused import Focus
 from eagle.design.greedy import Greedy
 from eagle.design.independent import Independent
-from eagle.engine.method import Method
+from eagle.engine.method import Choice, Method
 from eagle.explainer import Explainer
-from eagle.surrogate.bayes import BayesLinear
-from eagle.surrogate.information import Prior
+from eagle.surrogate.bayes import BayesLinear, Prior
 from eagle.types import InputError, Need
 from evaluation.problems.problem import Problem
 from evaluation.trial import Option
 
 SHIFT: Final = 64.0
-"""How far the brightness of a segment moves, of 255, for methods that know only offsets."""
+"""The step of a segment's brightness, of 255, for methods that only have offsets."""
 
 LIMIT: Final = "limit"
-"""The option that asks for what a method converges to, in the quickest way that is known."""
+"""The option for the limit of a method, computed in the fastest way."""
 
 
 @final
 @dataclass(frozen=True)
 class Contestant:
-    """A method, and the one that finds its limit from many rows, if another does so sooner.
+    """A method, and another that converges to the same limit faster, if there is one.
 
-    `endless` is false where no number of rows that can be paid gives a limit.
+    `endless` is False if no affordable number of rows gives a limit.
     """
 
-    method: Method
+    method: Method | Choice
     limit: Method | None = None
     endless: bool = True
 
     def fits(self, problem: Problem) -> bool:
-        """Whether the method makes sense there."""
+        """Whether the method can be used for a problem."""
         if problem.kind == "table":
             return True
         offsets = Need.OFFSETS in self.method.needs
@@ -47,7 +46,7 @@ class Contestant:
     def explainer(
         self, problem: Problem, options: dict[str, Option], budget: int, seed: int
     ) -> Explainer:
-        """The explainer of a problem by this method, varied by options."""
+        """The explainer of a problem by this method, changed by options."""
         options = dict(options)
         method = self.method
         if options.pop(LIMIT, None) and self.limit is not None:
@@ -70,7 +69,7 @@ class Contestant:
 def around(
     problem: Problem, *, view: Any = None, shift: float | None = None, segments: Any = None
 ) -> Explainer:
-    """An explainer of the problem, whose summary of the data all methods and seeds share."""
+    """An explainer of the problem. All methods and seeds share its summary of the data."""
     if problem.kind == "image":
         segments = problem.data.segments if segments is None else segments
         data = replace(problem.data, shift=shift, segments=segments)
@@ -78,14 +77,16 @@ def around(
     return problem.explainer(view=view) if problem.kind == "table" else problem.explainer()
 
 
-def varied(method: Method, options: dict[str, Option], problem: Problem) -> Method:
-    """The method with another pool or prior; what it knows is taken out of the options.
+def varied(
+    method: Method | Choice, options: dict[str, Option], problem: Problem
+) -> Method | Choice:
+    """The method with another pool or prior. Options that are used are removed from `options`.
 
     `precision` is λ/d, for every coefficient as in the paper.
     """
     if not {"pool", "precision"} & set(options):
         return method
-    if not isinstance(method.design, Greedy):
+    if isinstance(method, Choice) or not isinstance(method.design, Greedy):
         raise InputError(f"{method.name} has no pool and no prior to vary")
     design, surrogate = method.design, method.surrogate
     if "pool" in options:
@@ -100,7 +101,7 @@ def varied(method: Method, options: dict[str, Option], problem: Problem) -> Meth
 
 
 CONVERGED: Final = "converged"
-"""What LIME converges to: independent rows, a free intercept, next to no shrinkage."""
+"""LIME's limit: independent rows, a free intercept, almost no shrinkage."""
 
 CONTESTANTS: Final[dict[str, Contestant]] = {
     CONVERGED: Contestant(
@@ -116,7 +117,7 @@ CONTESTANTS: Final[dict[str, Contestant]] = {
     "BayLIME": Contestant(methods.BAYLIME),
     "BayesLIME": Contestant(
         methods.BAYESLIME,
-        # The same share of each pool, but a hundred calls in place of two thousand.
+        # The same share of each pool, but with a hundred calls instead of two thousand.
         replace(methods.BAYESLIME, design=Focus(batch=200, pool=20_000)),
     ),
     "BayesLIME (unfocused)": Contestant(methods.BAYESLIME_IID),
@@ -127,4 +128,5 @@ CONTESTANTS: Final[dict[str, Contestant]] = {
     "EAGLE (paper)": Contestant(methods.EAGLE_PAPER),
     "EAGLE": Contestant(methods.EAGLE),
     "EAGLE (balanced)": Contestant(methods.EAGLE_BALANCED),
+    "EAGLE (default)": Contestant(methods.DEFAULT),
 }

@@ -1,4 +1,4 @@
-"""Demos on real data, from the folder that EAGLE_DATA names."""
+"""Demos on real data in the folder EAGLE_DATA."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from evaluation.problems import PROBLEMS
 
 FOUR: Final = 4
 PANDA: Final = 44
-"""The places of a digit and of a photograph that show something."""
+"""The places of a digit and of a photograph that are good examples."""
 
 
 def mnist() -> tuple[str, Explanation]:
@@ -23,7 +23,7 @@ def mnist() -> tuple[str, Explanation]:
 
 
 def photo() -> tuple[str, Explanation]:
-    """A photograph, by a network that knows the classes of ImageNet."""
+    """A photograph, by a network for the classes of ImageNet."""
     problem = PROBLEMS["photos"]()
     photo = min(PANDA, len(problem.instances) - 1)
     explanation = problem.explainer().explain(problem.instance(photo))
@@ -31,7 +31,7 @@ def photo() -> tuple[str, Explanation]:
 
 
 def spam() -> tuple[str, Explanation]:
-    """The first message of some length that is taken for spam."""
+    """The first longer message that is classified as spam."""
     problem = PROBLEMS["spam"]()
     told = problem.model.predict(problem.instances) == "spam"
     long = [len(text.split()) > 15 for text in problem.instances]

@@ -1,9 +1,10 @@
-"""Experiments: what a file says, as a list of trials."""
+"""Experiments: files that describe lists of trials."""
 
 from __future__ import annotations
 
 import json
 import os
+import sys
 import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -25,13 +26,14 @@ PROFILES: Final = ("smoke", "quick", "paper")
 class Experiment:
     """Which methods explain which predictions, how often, and from how many rows.
 
-    Each set of `data` goes with each of the `black_boxes`; "own" is the one that the data set is
-    known for. `metrics` are what the records must be good for; those "by rows" are measured of the
-    methods in `by_rows`, or of all. Another `seed` is the same experiment with fresh chance.
+    Each of `data` is combined with each of `black_boxes`; "own" is the data set's usual one.
+    `metrics` are those that the records must serve. The large parts of records that these need,
+    such as curves, are kept for the methods that `by_rows` names for a part, or for all, and for
+    the first `detailed` instances. Another `seed` repeats the experiment with other random numbers.
 
-    `references` are the rows of converged explanations, 0 for none: LIME's limit for each
-    prediction, and each method's own but on the data that are `too_dear`. `sweep` gives an option
-    several values, one trial each. `fewer` are data or methods with fewer instances, `slower`
+    `references` is the number of rows of converged explanations, 0 for none: LIME's limit for each
+    prediction, and each method's own, except on data that are `too_dear`. `sweep` gives an option
+    several values, one trial each. `fewer` are data or methods with fewer instances, `slower` are
     methods with fewer rows. Trials that are timed run `alone`.
     """
 
@@ -43,7 +45,8 @@ class Experiment:
     runs: int
     budgets: tuple[int, ...] = (500,)
     metrics: tuple[str, ...] = ()
-    by_rows: tuple[str, ...] = ()
+    by_rows: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    detailed: int = sys.maxsize
     black_boxes: tuple[str, ...] = (OWN,)
     seed: int = 0
     references: int = 0
@@ -57,7 +60,9 @@ class Experiment:
         _known("data set", (*self.data, *self.too_dear), PROBLEMS)
         _known("black box", self.black_boxes, (OWN, *BLACK_BOXES))
         _known("data set or method", tuple(self.fewer), (*PROBLEMS, *CONTESTANTS))
-        _known("method", (*self.methods, *self.by_rows, *self.slower), (*CONTESTANTS, BARE))
+        _known("part of a record", tuple(self.by_rows), KEPT)
+        detailed = tuple(m for several in self.by_rows.values() for m in several)
+        _known("method", (*self.methods, *detailed, *self.slower), (*CONTESTANTS, BARE))
         _known("metric", self.metrics, METRICS)
         for name, least in (("instances", 1), ("runs", 1), ("seed", 0)):
             value = getattr(self, name)
@@ -68,19 +73,19 @@ class Experiment:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """Data sets under black boxes."""
+        """The names of data sets with black boxes."""
         return tuple(named(data, box) for data, box in product(self.data, self.black_boxes))
 
     def only(self, data: Sequence[str]) -> Experiment:
         """The part of the experiment on these data sets."""
         return replace(self, data=tuple(d for d in self.data if d in data))
 
-    def keep(self, method: str) -> tuple[str, ...]:
-        """The large parts that a method's records hold, for the metrics."""
-        if self.by_rows and method not in self.by_rows:
+    def keep(self, method: str, instance: int = 0) -> tuple[str, ...]:
+        """The large parts that records of a method must have for the metrics."""
+        if instance >= self.detailed:
             return ()
         needed = {METRICS[metric] for metric in self.metrics}
-        return tuple(part for part in KEPT if part in needed)
+        return tuple(p for p in KEPT if p in needed and method in self.by_rows.get(p, (method,)))
 
     def trials(self) -> Iterator[Trial]:
         """All trials, those of a prediction together. Loads the problems."""
@@ -102,7 +107,7 @@ class Experiment:
         return problem.split(UNDER)[0] in self.too_dear
 
     def owns(self, record: Record) -> bool:
-        """Whether a record is of one of the trials; no problem is loaded to tell."""
+        """Whether a record belongs to one of the trials. No problem is loaded for this."""
         problem, method, rows = record["problem"], record["method"], record["budget"]
         if problem not in self.problems or record.get("chance", 0) != self.seed:
             return False
@@ -118,14 +123,15 @@ class Experiment:
             and record["run"] < self.runs
             and options in self._swept()
             and rows in {min(b, self.slower.get(method, b)) for b in self.budgets}
-            and (record["keep"], record["alone"]) == (" ".join(self.keep(method)), self.alone)
+            and record["alone"] == self.alone
+            and record["keep"] == " ".join(self.keep(method, record["instance"]))
         )
 
     def _swept(self) -> list[tuple[tuple[str, Option], ...]]:
         return list(product(*[[(name, v) for v in vs] for name, vs in self.sweep.items()]))
 
     def _of(self, problem: str, instance: int, method: str) -> Iterator[Trial]:
-        keep = self.keep(method)
+        keep = self.keep(method, instance)
         for options, budget, run in product(self._swept(), self.budgets, range(self.runs)):
             most = min(budget, self.slower.get(method, budget))
             if most == budget or budget == max(self.budgets):
@@ -144,7 +150,7 @@ class Experiment:
 
 
 def experiment(path: Path, profile: str = "quick") -> Experiment:
-    """An experiment from its file, in the sizes of a profile."""
+    """An experiment from its file, in the size of a profile."""
     try:
         said = tomllib.loads(path.read_text(encoding="utf-8"))
     except tomllib.TOMLDecodeError as error:
@@ -162,18 +168,18 @@ def experiment(path: Path, profile: str = "quick") -> Experiment:
     try:
         return Experiment(name=path.stem, **{k: _frozen(v) for k, v in said.items()})
     except TypeError as error:
-        raise InputError(f"{path.name} is not whole: {error}") from None
+        raise InputError(f"{path.name} is not complete: {error}") from None
 
 
 def experiments(folder: str | os.PathLike[str]) -> dict[str, Path]:
     """The files of experiments in a folder, by name."""
-    found = {path.stem: path for path in sorted(Path(folder).glob("*.toml"))}
-    if not found:
+    paths = {path.stem: path for path in sorted(Path(folder).glob("*.toml"))}
+    if not paths:
         raise InputError(
             f"there are no experiments in {os.fspath(folder)!r}: run this in a clone of the "
             "project, or name the folder that holds them"
         )
-    return found
+    return paths
 
 
 def _frozen(value: Any) -> Any:

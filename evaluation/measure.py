@@ -1,8 +1,9 @@
-"""From a trial to its record: load the problem, explain, write down what came out."""
+"""From a trial to its record: load the problem, explain, and collect the results."""
 
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
@@ -13,8 +14,7 @@ import numpy as np
 from eagle.explanation import Explanation
 from eagle.methods import PAPER
 from eagle.metrics.sampling import a_efficiency, d_efficiency
-from eagle.surrogate.bayes import BayesLinear
-from eagle.surrogate.information import Prior, augment
+from eagle.surrogate.bayes import BayesLinear, Prior, augment
 from eagle.surrogate.robust import Robust
 from eagle.ties import ranked
 from eagle.types import InputError, Need
@@ -29,22 +29,21 @@ LEVEL: Final = 0.9
 
 SCORES: Final = 14
 CURVES: Final = 10
-"""Binary digits that records keep: scores to 3 parts in 100,000, curves and intervals to 5 in
-10,000."""
+"""Mantissa bits in records: scores to 3 parts in 100,000, curves and intervals to 5 in 10,000."""
 
 STEP: Final = 10
-"""Curves have a value for each so many rows: the paper's batch."""
+"""The number of rows between two values of a curve: the paper's batch."""
 
 FREE: Final = Prior()
-"""A free intercept and λ = 1, for what the slopes alone have learnt."""
+"""A free intercept and λ = 1, for the information about the slopes alone."""
 
 BARE: Final = "bare"
-"""Not a method: one call of the model with as many rows, to measure times by."""
+"""Not a method: one bare call of the model with the same number of rows, for times."""
 
 
 @lru_cache(maxsize=2)
 def load(name: str) -> Problem:
-    """A problem, once in a process."""
+    """A problem, loaded once in each process."""
     data, _, box = name.partition(UNDER)
     if data not in PROBLEMS:
         raise InputError(f"there is no data set {data!r}: there are {', '.join(PROBLEMS)}")
@@ -58,7 +57,7 @@ def contestant(name: str) -> Contestant:
 
 
 def measure(trial: Trial) -> Record:
-    """The record of a trial. It depends on the trial alone, but for the seconds."""
+    """The record of a trial. Except for seconds it depends on the trial alone."""
     problem = load(trial.problem)
     x = problem.instance(trial.instance)
     if trial.method == BARE:
@@ -66,7 +65,9 @@ def measure(trial: Trial) -> Record:
     rival = contestant(trial.method)
     if Need.BINARY in rival.method.needs and problem.kind == "image":
         problem = _against_rest(problem, x)
-    if Need.VALUES in rival.method.needs and {"curves", "theory", "priors"} & set(trial.keep):
+    if Need.VALUES in rival.method.needs and {"curves", "ends", "theory", "priors"} & set(
+        trial.keep
+    ):
         raise InputError(
             f"{trial.method} is fitted on the values asked, not on features: there is no line "
             "whose rows could be measured"
@@ -77,9 +78,11 @@ def measure(trial: Trial) -> Record:
     options = dict(trial.options)
     until, budget = _rule(options, trial.budget)
     explainer = rival.explainer(problem, options, budget, trial.seed)
+    began = time.process_time()
     e = explainer.explain(x, problem.target, until=until, progress=False)
+    taken = time.process_time() - began
     low, high = e.shown(LEVEL).T
-    found: Record = {
+    record: Record = {
         **_named(trial),
         "d": len(e.names),
         "target": str(e.target),
@@ -93,16 +96,18 @@ def measure(trial: Trial) -> Record:
         "model_seconds": _number(e.bill.model_seconds),
         "own_seconds": _number(e.bill.own_seconds),
     }
+    if trial.alone:
+        record["cpu_seconds"] = _number(taken)
     if np.isfinite(low).any():
-        found |= {"low": _numbers(low, CURVES), "high": _numbers(high, CURVES)}
+        record |= {"low": _numbers(low, CURVES), "high": _numbers(high, CURVES)}
     if asked:
-        found["inputs"] = _numbers(np.concatenate(asked).ravel())
-        found["answers"] = _numbers(e.evidence.answers[:, e.outputs.index(e.target)])
+        record["inputs"] = _numbers(np.concatenate(asked).ravel())
+        record["answers"] = _numbers(e.evidence.answers[:, e.outputs.index(e.target)])
     for part in trial.keep:
         if part not in KEPT:
             raise InputError(f"a record cannot keep {part!r}: it can keep {', '.join(KEPT)}")
-        found |= PARTS[part](e, trial) if part in PARTS else {}
-    return found
+        record |= PARTS[part](e, trial) if part in PARTS else {}
+    return record
 
 
 RULES: Final[dict[str, Callable[[str], Rule]]] = {
@@ -113,9 +118,9 @@ ROWS: Final = "rows"
 
 
 def _rule(options: dict[str, Option], budget: int) -> tuple[Rule | None, int]:
-    """When to stop, by the option `until`, which is taken out, and the most rows to ask.
+    """The stopping rule of the option `until`, which is removed, and the largest number of rows.
 
-    It says "top 5" or "width 0.1"; "rows 500" is no rule, but a fixed number of rows.
+    The option is like "top 5" or "width 0.1"; "rows 500" is a fixed number of rows, not a rule.
     """
     if "until" not in options:
         return None, budget
@@ -130,7 +135,7 @@ def _rule(options: dict[str, Option], budget: int) -> tuple[Rule | None, int]:
 
 
 def _against_rest(problem: Problem, x: Any) -> Problem:
-    """The problem of many classes as one of two: the class predicted for x, and the rest."""
+    """The problem with two classes only: the class predicted for x, and the rest."""
     place = int(np.argmax(problem.model.predict_proba(x[None])[0]))
 
     def model(X: Any) -> Any:
@@ -141,7 +146,7 @@ def _against_rest(problem: Problem, x: Any) -> Problem:
 
 
 def _overheard(problem: Problem, asked: list[Any]) -> Problem:
-    """The problem of a classifier of tables, whose inputs are noted down."""
+    """The problem of a table classifier, with a model that records its inputs."""
 
     def model(X: Any) -> Any:
         asked.append(np.asarray(X, dtype=np.float64))
@@ -170,32 +175,47 @@ def _named(trial: Trial) -> Record:
 
 def _bare(trial: Trial, problem: Problem, x: Any) -> Record:
     """One call of the model, with the rows that LIME would ask."""
-    e = CONTESTANTS["LIME"].explainer(problem, {}, trial.budget, trial.seed).explain(x)
+    plan = CONTESTANTS["LIME"].explainer(problem, {}, trial.budget, trial.seed).plan(x)
+    began, clock = time.process_time(), time.perf_counter()
+    problem.model.predict_proba(plan.inputs)
+    taken, waited = time.process_time() - began, time.perf_counter() - clock
     return {
         **_named(trial),
-        "rows": e.bill.rows,
-        "calls": e.bill.calls,
-        "model_seconds": _number(e.bill.model_seconds),
+        "rows": len(plan.inputs),
+        "calls": 1,
+        "model_seconds": _number(waited),
         "own_seconds": 0.0,
+        "cpu_seconds": _number(taken),
     }
 
 
 def budgets(rows: int) -> list[int]:
-    """The lengths at which ranks are noted: every so many rows."""
+    """The numbers of rows at which ranks are recorded."""
     return [*range(STEP, rows + 1, STEP)] or [rows]
 
 
 def lengths(rows: int) -> list[int]:
-    """The lengths at which curves have a value: every so many rows, and all of them."""
+    """The numbers of rows at which curves have a value; the last is all rows."""
     return [*range(STEP, rows, STEP), rows]
 
 
-def _curves(e: Explanation, trial: Trial) -> Record:
-    """How much the rows teach, whatever the answers: as the paper reads it, and of the slopes."""
+def _ends(e: Explanation, trial: Trial) -> Record:
+    """The D-efficiency of all rows, a curve of one value."""
     features, weight = e.evidence.features, e.evidence.weight
-    at = lengths(len(features))
+    at = d_efficiency(features, weight, _prior(e, trial), [len(features)])
+    return {"d_efficiency": _numbers(at, CURVES)}
+
+
+def _prior(e: Explanation, trial: Trial) -> Prior:
+    """The paper's prior, or the one that the trial varies."""
     ratio = dict(trial.options).get("precision")
-    prior = PAPER if ratio is None else Prior(float(ratio) * len(e.names), None)
+    return PAPER if ratio is None else Prior(float(ratio) * len(e.names), None)
+
+
+def _curves(e: Explanation, trial: Trial) -> Record:
+    """The information in the rows, without answers: as in the paper, and for the slopes alone."""
+    features, weight = e.evidence.features, e.evidence.weight
+    at, prior = lengths(len(features)), _prior(e, trial)
     return {
         "d_efficiency": _numbers(d_efficiency(features, weight, prior, at), CURVES),
         "a_efficiency": _numbers(a_efficiency(features, weight, prior, at), CURVES),
@@ -204,7 +224,7 @@ def _curves(e: Explanation, trial: Trial) -> Record:
 
 
 def _ranks(e: Explanation, trial: Trial) -> Record:
-    """Signs and places of the features at each length: all that consistency looks at.
+    """Signs and ranks of the features at each length, as consistency needs them.
 
     The strongest of d features has d, the weakest 1, with the sign of its score.
     """
@@ -220,8 +240,8 @@ def _theory(e: Explanation, trial: Trial) -> Record:
     """What lemma 1 and theorem 2 bound, at each length, for λ = d on every coefficient.
 
     `gathered` is the sum of π zᵀVz (lemma 1). Where the model is a line, `error` is ‖φ̂ − φ*‖ and
-    `allowed` what theorem 2 without noise leaves of it: √λ‖φ*‖ over the root of the least
-    eigenvalue of V⁻¹. `largest` is the longest z.
+    `allowed` is its bound by theorem 2 without noise: √λ‖φ*‖ over the root of the least
+    eigenvalue of V⁻¹. `largest` is the largest ‖z‖.
     """
     z, weight = augment(e.evidence.features), e.evidence.weight
     y = e.evidence.answers[:, e.outputs.index(e.target)]
@@ -235,10 +255,10 @@ def _theory(e: Explanation, trial: Trial) -> Record:
         known = known.add(z[n : n + 1], weight[n : n + 1])
         if (n + 1) % STEP == 0:
             moment = z[: n + 1].T @ (weight[: n + 1] * y[: n + 1])
-            found = np.linalg.solve(known.precision, moment)
+            slopes = np.linalg.solve(known.precision, moment)
             least = float(np.linalg.eigvalsh(known.precision)[0])
             gathered.append(total)
-            out.append([float(np.linalg.norm(found - line)), reach / np.sqrt(least)])
+            out.append([float(np.linalg.norm(slopes - line)), reach / np.sqrt(least)])
     errors = np.array(out)
     return {
         "gathered": _numbers(gathered),
@@ -249,16 +269,15 @@ def _theory(e: Explanation, trial: Trial) -> Record:
 
 
 PRIORS: Final = (1.0, 3.0, 10.0, 30.0, 100.0)
-"""How strong the prior of balanced rows is made, to see what it does; theirs is the first."""
+"""Prior precisions to try on balanced rows; the first is the default."""
 
 
 def _priors(e: Explanation, trial: Trial) -> Record:
-    """Scores and intervals from the same answers under stronger and stronger priors."""
-    y = e.evidence.answers[:, e.outputs.index(e.target)]
+    """Scores and intervals from the same answers under priors of growing strength."""
     scores, low, high = [], [], []
     for prior in PRIORS:
         surrogate = Robust(BayesLinear(Prior(prior)), balanced=True)
-        fit = surrogate.fit(e.evidence.features, y, e.evidence.weight)
+        fit = replace(e, surrogate=surrogate).grown(len(e.evidence.features))
         assert fit.posterior is not None
         ends = fit.posterior.interval(LEVEL)
         scores.append(fit.scores)
@@ -272,19 +291,20 @@ def _priors(e: Explanation, trial: Trial) -> Record:
 
 
 def _names(e: Explanation, trial: Trial) -> Record:
-    """The features in words."""
+    """The names of the features."""
     return {"names": list(e.conditions)}
 
 
 PARTS: Final = {
     "curves": _curves,
+    "ends": _ends,
     "ranks": _ranks,
     "theory": _theory,
     "names": _names,
     "priors": _priors,
 }
 KEPT: Final = (*PARTS, "inputs")
-"""What a record can hold beside scores: inputs are overheard, the rest is read off the result."""
+"""The parts that a record can have besides scores, computed from the explanation."""
 
 METRICS: Final[dict[str, str | None]] = {
     **dict.fromkeys(
@@ -301,6 +321,7 @@ METRICS: Final[dict[str, str | None]] = {
             "seconds",
         )
     ),
+    "D-efficiency": "ends",
     "D-efficiency by rows": "curves",
     "A-efficiency by rows": "curves",
     "consistency by rows": "ranks",
@@ -310,7 +331,7 @@ METRICS: Final[dict[str, str | None]] = {
     "points": "inputs",
     "stability by prior": "priors",
 }
-"""What an experiment can be about, each with the part that records must keep for it."""
+"""The metrics of experiments, each with the part of records that it needs."""
 
 
 def _number(value: float) -> float:
@@ -318,9 +339,9 @@ def _number(value: float) -> float:
 
 
 def _numbers(values: Any, bits: int = SCORES) -> list[float]:
-    """Numbers in single precision with so many binary digits, so that records stay small."""
-    found = np.asarray(values, dtype=np.float32)
+    """Numbers in single precision, rounded to `bits` bits so that records stay small."""
+    single = np.asarray(values, dtype=np.float32)
     drop = 23 - bits
-    whole = found.view(np.uint32) + np.uint32(1 << (drop - 1))
-    kept = (whole & np.uint32((0xFFFFFFFF << drop) & 0xFFFFFFFF)).view(np.float32)
-    return [float(v) for v in np.where(np.isfinite(found), kept, found)]
+    rounded = single.view(np.uint32) + np.uint32(1 << (drop - 1))
+    kept = (rounded & np.uint32((0xFFFFFFFF << drop) & 0xFFFFFFFF)).view(np.float32)
+    return [float(v) for v in np.where(np.isfinite(single), kept, single)]

@@ -25,7 +25,7 @@ THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 @final
 @dataclass
 class Outcome:
-    """The keys of the trials that were done, and the sentences of those that failed."""
+    """The keys of finished trials, and the error sentences of failed ones."""
 
     done: set[str] = field(default_factory=set)
     failed: dict[Trial, str] = field(default_factory=dict)
@@ -39,10 +39,10 @@ class Outcome:
 
 
 def run(trials: Sequence[Trial], store: Store, jobs: int = 1, *, silent: bool = False) -> Outcome:
-    """Make the records that the store lacks; each is kept as soon as it is there.
+    """Make the records that are not in the store. Each is stored as soon as it is made.
 
-    The records are the same, but for their seconds, however many processes make them. A trial
-    that fails leaves no record and stops no other.
+    Except for seconds, records do not depend on the number of processes. A trial that fails leaves
+    no record, and other trials go on.
     """
     if jobs < 1:
         raise InputError(f"jobs must be an integer from 1, not {jobs!r}")
@@ -50,11 +50,11 @@ def run(trials: Sequence[Trial], store: Store, jobs: int = 1, *, silent: bool = 
     todo = [trial for trial in dict.fromkeys(trials) if trial.key not in known]
     line = Progress("trials", len(todo), silent=silent)
     try:
-        for trial, found in _inline(todo) if jobs == 1 else _spread(todo, jobs):
-            if isinstance(found, str):
-                outcome.failed[trial] = found
+        for trial, record in _inline(todo) if jobs == 1 else _spread(todo, jobs):
+            if isinstance(record, str):
+                outcome.failed[trial] = record
             else:
-                store.add([found])
+                store.add([record])
                 outcome.done.add(trial.key)
             line.step()
     finally:
@@ -63,12 +63,12 @@ def run(trials: Sequence[Trial], store: Store, jobs: int = 1, *, silent: bool = 
 
 
 def _measured(trial: Trial) -> Record | str:
-    """The record, or the sentence that says why there is none."""
+    """The record, or an error sentence."""
     try:
         return measure(trial)
     except EagleError as error:
         return str(error)
-    except Exception as error:  # a fault of ours or of a package, which stops no other trial
+    except Exception as error:  # any other error: the other trials go on
         return f"{type(error).__name__}: {error}"
 
 
@@ -76,13 +76,15 @@ def _inline(trials: Sequence[Trial]) -> Iterator[tuple[Trial, Record | str]]:
     from threadpoolctl import threadpool_limits
 
     for trial in trials:
-        with threadpool_limits(1):  # as in every other process, so that the last bits are the same
-            found = _measured(trial)
-        yield trial, found
+        with threadpool_limits(
+            1
+        ):  # the same as in worker processes, so that results are equal to the last bit
+            record = _measured(trial)
+        yield trial, record
 
 
 def _stay_with(parent: int) -> None:
-    """End with the process that started this one, even if it was killed and could not say so."""
+    """Exit when the parent process ends, even if it was killed."""
 
     def watch() -> None:
         while os.getppid() == parent:
@@ -93,9 +95,9 @@ def _stay_with(parent: int) -> None:
 
 
 def _spread(trials: Sequence[Trial], jobs: int) -> Iterator[tuple[Trial, Record | str]]:
-    """Several processes, a thread each; a few trials wait for each of them."""
+    """Run trials in several processes of one thread each, with a short queue."""
     before = {name: os.environ.get(name) for name in THREADS}
-    os.environ |= dict.fromkeys(THREADS, "1")  # read when a process starts
+    os.environ |= dict.fromkeys(THREADS, "1")  # libraries read these when a process starts
     queue = iter(trials)
     running: dict[Future[Record | str], Trial] = {}
     try:

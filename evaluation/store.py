@@ -1,8 +1,8 @@
-"""Records of trials on disk, which outlive whatever interrupts a run.
+"""Records of trials on disk. They survive an interrupted run.
 
-While a run goes on, each record is one committed row of an SQLite journal: no other file format
-here is safe against being killed in the middle of a write. Finished runs are packed into Parquet,
-a file for each problem, which is small enough to be kept beside the code.
+During a run each record is one committed row of an SQLite journal, which is safe if the process is
+killed during a write. Finished runs are packed into Parquet, one file for each problem, which is
+small enough to be committed with the code.
 """
 
 from __future__ import annotations
@@ -36,10 +36,14 @@ LISTS: Final = (
     "prior_low",
     "prior_high",
 )
-"""Columns that are lists of numbers, kept in single precision."""
+"""Columns of lists of numbers, stored in single precision."""
 
-SINGLE: Final = ("prediction", "r2", "r2_held_out", "model_seconds", "own_seconds")
-"""Columns of numbers, kept in single precision."""
+SINGLE: Final = ("prediction", "r2", "r2_held_out", "model_seconds", "own_seconds", "cpu_seconds")
+"""Columns of numbers, stored in single precision."""
+
+
+LARGEST: Final = 900_000
+"""The largest size of a file of records, in bytes: they are committed with the code."""
 
 
 @final
@@ -51,15 +55,15 @@ class Store:
         self._journal = self.folder / "journal.sqlite"
 
     def keys(self) -> set[str]:
-        """The trials that are done."""
-        found = set(self._packed_keys())
+        """The keys of finished trials."""
+        done = set(self._packed_keys())
         if self._journal.exists():
             with closing(self._open()) as journal:
-                found.update(key for (key,) in journal.execute("SELECT key FROM records"))
-        return found
+                done.update(key for (key,) in journal.execute("SELECT key FROM records"))
+        return done
 
     def add(self, records: Iterable[Record]) -> None:
-        """Write records down, each whole or not at all; one that is known stays as it is."""
+        """Store records, each atomically. A record that is already stored stays as it is."""
         self.folder.mkdir(parents=True, exist_ok=True)
         with closing(self._open()) as journal:
             for record in records:
@@ -71,20 +75,27 @@ class Store:
 
     def read(self) -> list[Record]:
         """All records, each once, in the order of their keys."""
-        found = {record["key"]: record for record in (*self._packed(), *self._written())}
-        return [found[key] for key in sorted(found)]
+        by_key = {record["key"]: record for record in (*self._packed(), *self._written())}
+        return [by_key[key] for key in sorted(by_key)]
 
     def pack(self) -> None:
-        """Move the journal into Parquet files; a kill leaves either the old file or the new."""
+        """Move the journal into Parquet files, each replaced atomically."""
         fresh: dict[str, list[Record]] = {}
         for record in self._written():
             fresh.setdefault(record["problem"], []).append(record)
         for problem, records in fresh.items():
-            path = self.folder / f"{problem}.parquet"
-            known = {r["key"]: r for r in (*self._read(path), *records)}
-            self._write(path, [known[key] for key in sorted(known)])
+            self._write(problem, [*self._of(problem), *records])
         for end in ("", "-wal", "-shm"):
             self._journal.with_name(self._journal.name + end).unlink(missing_ok=True)
+
+    def remove(self, keys: set[str]) -> None:
+        """Remove the records with these keys; packs what is left."""
+        self.pack()
+        for problem in {record["problem"] for record in self._packed()}:
+            records = self._of(problem)
+            left = [record for record in records if record["key"] not in keys]
+            if len(left) < len(records):
+                self._write(problem, left)
 
     # -- files -----------------------------------------------------------------------------------
 
@@ -100,7 +111,7 @@ class Store:
         return journal
 
     def _written(self) -> Iterator[Record]:
-        """What the journal holds."""
+        """The records in the journal."""
         if self._journal.exists():
             with closing(self._open()) as journal:
                 for (body,) in journal.execute("SELECT body FROM records ORDER BY rowid"):
@@ -114,9 +125,44 @@ class Store:
         for path in sorted(self.folder.glob("*.parquet")):
             yield from _table(path, ["key"]).column("key").to_pylist()
 
+    def _files(self, problem: str) -> list[Path]:
+        """The files of a problem: it has several if it has many records."""
+        first = self.folder / f"{problem}.parquet"
+        return [
+            path
+            for path in (first, *sorted(self.folder.glob(f"{problem}.*.parquet")))
+            if path.exists()
+        ]
+
+    def _of(self, problem: str) -> list[Record]:
+        return [record for path in self._files(problem) for record in self._read(path)]
+
+    def _write(self, problem: str, records: list[Record]) -> None:
+        """Replace the files of a problem. None of them is larger than `LARGEST`."""
+        by_key = {record["key"]: record for record in records}
+        ordered = [by_key[key] for key in sorted(by_key)]
+        before, parts = self._files(problem), 1
+        while ordered and not self._fits(problem, ordered, parts):
+            parts += 1
+        kept = {self._place(problem, part) for part in range(parts if ordered else 0)}
+        for path in kept:
+            _new(path).replace(path)
+        for path in before:
+            if path not in kept:
+                path.unlink()
+
+    def _place(self, problem: str, part: int) -> Path:
+        return self.folder / f"{problem}{f'.{part + 1}' if part else ''}.parquet"
+
+    def _fits(self, problem: str, records: list[Record], parts: int) -> bool:
+        """Write records to so many files beside their places; whether all are small enough."""
+        size = -(-len(records) // parts)
+        for part in range(parts):
+            _write(_new(self._place(problem, part)), records[part * size : (part + 1) * size])
+        sizes = [_new(self._place(problem, part)).stat().st_size for part in range(parts)]
+        return max(sizes) <= LARGEST or size == 1
+
     def _read(self, path: Path) -> list[Record]:
-        if not path.exists():
-            return []
         rows: list[Record] = _table(path).to_pylist()
         try:
             return [
@@ -130,27 +176,31 @@ class Store:
         except (KeyError, TypeError, ValueError):
             raise _unfit(path, "its ranks do not fit") from None
 
-    def _write(self, path: Path, records: list[Record]) -> None:
-        import pyarrow as pa
-        from pyarrow import parquet
 
-        names = list(dict.fromkeys(name for record in records for name in record))
-        columns = {
-            name: _column([_steps(r) if name == "ranks" else r.get(name) for r in records], name)
-            for name in names
-        }
-        temporary = path.with_suffix(".parquet.new")
-        floats = [name for name in names if name in LISTS]
-        parquet.write_table(
-            pa.table(columns),
-            temporary,
-            compression="zstd",
-            compression_level=19,
-            use_dictionary=[name for name in names if name not in (*LISTS, *SINGLE)],
-            use_byte_stream_split=[f"{name}.list.element" for name in floats]
-            + [name for name in names if name in SINGLE],
-        )
-        temporary.replace(path)
+def _new(path: Path) -> Path:
+    """Where a file is written before it takes its place."""
+    return path.with_name(path.name + ".new")
+
+
+def _write(path: Path, records: list[Record]) -> None:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    names = list(dict.fromkeys(name for record in records for name in record))
+    columns = {
+        name: _column([_steps(r) if name == "ranks" else r.get(name) for r in records], name)
+        for name in names
+    }
+    floats = [name for name in names if name in LISTS]
+    parquet.write_table(
+        pa.table(columns),
+        path,
+        compression="zstd",
+        compression_level=19,
+        use_dictionary=[name for name in names if name not in (*LISTS, *SINGLE)],
+        use_byte_stream_split=[f"{name}.list.element" for name in floats]
+        + [name for name in names if name in SINGLE],
+    )
 
 
 def _table(path: Path, columns: list[str] | None = None) -> Any:
@@ -159,13 +209,13 @@ def _table(path: Path, columns: list[str] | None = None) -> Any:
     from pyarrow import parquet
 
     try:
-        found = parquet.read_table(path, columns=columns)
+        table = parquet.read_table(path, columns=columns)
     except (pa.ArrowException, OSError) as error:
         raise _unfit(path, str(error).partition("\n")[0]) from None
-    lacking = [name for name in columns or ("key", "problem") if name not in found.column_names]
-    if lacking or found.column("key").null_count:
+    lacking = [name for name in columns or ("key", "problem") if name not in table.column_names]
+    if lacking or table.column("key").null_count:
         raise _unfit(path, "it has rows of something else")
-    return found
+    return table
 
 
 def _unfit(path: Path, why: str) -> InputError:
@@ -186,7 +236,7 @@ def _column(values: list[Any], name: str) -> Any:
 
 
 def _steps(record: Record) -> list[int] | None:
-    """Ranks as their changes from one length to the next, feature by feature: mostly none."""
+    """Ranks as changes from one length to the next, for each feature; most are 0."""
     if "ranks" not in record:
         return None
     ranks = np.reshape(record["ranks"], (-1, record["d"]))
@@ -195,6 +245,6 @@ def _steps(record: Record) -> list[int] | None:
 
 
 def _ranks(steps: list[int], d: int) -> list[int]:
-    """What `_steps` was made of."""
+    """The ranks that `_steps` encodes."""
     ranks: list[int] = np.cumsum(np.reshape(steps, (d, -1)), axis=1).T.ravel().tolist()
     return ranks

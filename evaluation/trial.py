@@ -1,4 +1,4 @@
-"""One explanation to be made in an experiment, and the record of it."""
+"""One explanation of an experiment, and its record."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from importlib import metadata
 from typing import Any, Final, TypeAlias, final
 
 FORMAT: Final = 1
-"""Grows when the same trial would give another record: then none is taken for done."""
+"""Raise it when the same trial would give another record: then all trials run again."""
 
 Option: TypeAlias = float | int | str
 Record: TypeAlias = dict[str, Any]
-"""What came out of a trial: plain values and lists of them, by name."""
+"""The result of a trial: plain values and lists of them, by name."""
 
 
 @final
 @dataclass(frozen=True)
 class Trial:
-    """One explanation: of which prediction, by which method, from how many rows, which time.
+    """One explanation: the prediction, the method, the number of rows, the number of the run.
 
-    `options` are what differs from the method as it is, such as a pool of another size. `keep`
-    says which large parts of the outcome the record holds. A trial `alone` is timed: nothing else
-    runs beside it. Trials of another `chance` share no seed.
+    `options` are changes of the method, such as another pool size. `keep` lists the large parts
+    that the record has. A trial that is `alone` is timed: nothing runs in parallel. Trials with
+    another `chance` have other seeds.
     """
 
     problem: str
@@ -39,14 +39,14 @@ class Trial:
 
     @property
     def key(self) -> str:
-        """What the trial is, in 20 letters: equal trials have equal keys, also tomorrow."""
+        """A hash of the trial in 20 letters. It never changes: equal trials have equal keys."""
         return self._digest(asdict(self))[:20]
 
     @property
     def seed(self) -> int:
-        """All chance of the trial. No other prediction, method or run has the same."""
+        """The trial's seed. Every prediction, method and run has another."""
         what = asdict(self)
-        del what["keep"], what["alone"]  # they change nothing in the explanation
+        del what["keep"], what["alone"]  # they do not change the explanation
         return int(self._digest(what)[:12], 16)
 
     def _digest(self, what: dict[str, Any]) -> str:
@@ -59,10 +59,10 @@ class Trial:
 def versions() -> str:
     """The packages that a record depends on, as JSON."""
     names = ("eagle-xai", "numpy", "scipy", "scikit-learn", "scikit-image", "onnxruntime")
-    found = {}
+    by_package = {}
     for name in names:
         try:
-            found[name] = metadata.version(name)
+            by_package[name] = metadata.version(name)
         except metadata.PackageNotFoundError:
             continue
-    return json.dumps(found)
+    return json.dumps(by_package)

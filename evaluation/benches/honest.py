@@ -1,19 +1,19 @@
-"""Do intervals cover what they say they cover, and how wide must they be for it?
+"""Do intervals have the coverage that they state, and how wide are they at that coverage?
 
     python -m evaluation bench honest [--quick] [--others] [--rows 50 500 2000]
 
-The target: the line that the same method would give from infinitely many rows (its law, its kernel,
-and a prior that has faded), here from 32,769. For each table, view and number of rows, over
-instances and seeds, the share of 90% intervals that hold the target's score, and their mean width
-in units of its largest score, as they are and if all were stretched alike to hold 90%:
+The target is the line that the same method would give from infinitely many rows (with its law, its
+kernel, and a negligible prior), here from 32,769. For each table, view and number of rows, over
+instances and seeds: the share of 90% intervals that contain the target's score, their mean width in
+units of its largest score, and this width if all intervals are scaled by one factor to contain 90%:
 
 posterior   independent rows of the tilted law, the closed-form posterior
 robust      the same rows, `Robust()`
 on balanced rows: the posterior, `Robust()`, and `Robust(balanced=True)`, which is `EAGLE_BALANCED`
 
-Before these: how often two seeds, and a seed and the target, agree on the five strongest features
-(mean Jaccard similarity), and the relative error of the scores. With --others, on tables and models
-that nothing was chosen on.
+Printed first: the agreement of two seeds, and of a seed and the target, on the five strongest
+features (mean Jaccard similarity), and the relative error of the scores. --others uses tables and
+models on which nothing was chosen.
 """
 
 from __future__ import annotations
@@ -30,8 +30,7 @@ from eagle import methods
 from eagle.engine.method import Method
 from eagle.metrics import stability
 from eagle.metrics import truth as metrics
-from eagle.surrogate.bayes import BayesLinear
-from eagle.surrogate.information import Prior
+from eagle.surrogate.bayes import BayesLinear, Prior
 from eagle.surrogate.robust import Robust
 from eagle.targets import answers_of
 from eagle.types import Array
@@ -51,7 +50,7 @@ KINDS: tuple[tuple[Method, Any], ...] = (
 )
 RIVALS = (methods.LIME, methods.EAGLE, methods.EAGLE_PAPER, methods.GLIME_LIME, BALANCED)
 
-Runs = list[list[eagle.Explanation]]
+Runs = list[Sequence[eagle.Explanation]]
 
 
 def explained(black: Black, view: Any, method: Method, rows: int, x: Any, seeds: int) -> Runs:
@@ -64,7 +63,7 @@ def explained(black: Black, view: Any, method: Method, rows: int, x: Any, seeds:
     ]
 
 
-def agreement(runs: Runs, truth: list[eagle.Explanation]) -> list[float]:
+def agreement(runs: Runs, truth: Sequence[eagle.Explanation]) -> list[float]:
     """Stability, agreement and relative error, means over instances."""
     out = []
     for i, exact in enumerate(truth):
@@ -80,15 +79,15 @@ def agreement(runs: Runs, truth: list[eagle.Explanation]) -> list[float]:
 
 
 class Held(NamedTuple):
-    """The share of intervals that hold the target, their width, and their width at true coverage:
-    that of the same intervals, all stretched alike until as many hold it as should."""
+    """The share of intervals that contain the target, their width, and their width at exact
+    coverage: after scaling all by one factor so that as many contain it as should."""
 
     share: float
     width: float
     honest: float
 
 
-def covered(runs: Runs, truth: list[eagle.Explanation], surrogate: Any) -> Held:
+def covered(runs: Runs, truth: Sequence[eagle.Explanation], surrogate: Any) -> Held:
     """Over features that moved, in units of the target's largest score."""
     hits, widths, far = [], [], []
     for run in runs:
@@ -130,9 +129,9 @@ def main(argv: Sequence[str]) -> None:
                 made = {
                     m: explained(black, view, m, rows, x, seeds) for m in (INDEPENDENT, BALANCED)
                 }
-                found = [covered(made[m], truth, surrogate) for m, surrogate in KINDS]
-                line(rows, found)
-                every.setdefault(rows, []).append(found)
+                intervals = [covered(made[m], truth, surrogate) for m, surrogate in KINDS]
+                line(rows, intervals)
+                every.setdefault(rows, []).append(intervals)
     print("\nmean over tables and views")
     head()
     for rows, several in every.items():
@@ -144,6 +143,6 @@ def head() -> None:
     print(f"  {'rows':>6}" + "".join(f"{name:>17}" for name in names))
 
 
-def line(rows: int, found: list[Held]) -> None:
-    cells = [f"{h.share:6.2f}/{h.width:.2f}/{h.honest:.2f}" for h in found]
+def line(rows: int, intervals: list[Held]) -> None:
+    cells = [f"{h.share:6.2f}/{h.width:.2f}/{h.honest:.2f}" for h in intervals]
     print(f"  {rows:>6}" + "".join(f"{cell:>17}" for cell in cells), flush=True)

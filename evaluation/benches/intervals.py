@@ -1,10 +1,10 @@
-"""What the interval means, in one picture: docs/intervals.png, and the numbers in it.
+"""What the interval means, in one figure: docs/intervals.png, and its numbers.
 
     python -m evaluation bench intervals [--quick]
 
-Left: one score of one patient, explained again and again from other balanced rows; each run's 90%
-interval beside the score's limit, that of 32,769 rows. Right: over instances, seeds and features,
-the share of 90% intervals that hold the limit against the number of rows, and how wide they are.
+Left: one score of one patient, explained many times from different balanced rows, with each run's
+90% interval and the score's limit, from 32,769 rows. Right: over instances, seeds and features, the
+share of 90% intervals that contain the limit, and their width, against the number of rows.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ ONE: Final = 200
 
 
 class Kind(NamedTuple):
-    """Intervals of one making, on rows of one design, and how they are drawn."""
+    """One kind of interval on rows of one design, and its style."""
 
     name: str
     method: Method
@@ -77,7 +77,7 @@ Found = dict[int, list[Held]]
 
 
 def measured(black: Black, view: str, instances: int, seeds: int, far: int) -> Found:
-    """For each number of rows the coverage and width of every kind."""
+    """The coverage and width of each kind, for each number of rows."""
     x = black.held[:: len(black.held) // instances][:instances]
     (truth,) = explained(black, view, CONVERGED, far, x, 1)
     out: Found = {}
@@ -90,7 +90,7 @@ def measured(black: Black, view: str, instances: int, seeds: int, far: int) -> F
 
 
 def one_score(ax: Axes, black: Black, view: str, runs: int, far: int, names: list[str]) -> None:
-    """Every run's interval of the strongest score of one instance, beside its limit."""
+    """The interval of each run for the strongest score of one instance, and its limit."""
     x = black.held[:1]
     ((truth,),) = explained(black, view, CONVERGED, far, x, 1)
     j = int(np.abs(truth.scores).argmax())
@@ -117,12 +117,12 @@ def draw(ax: Axes, place: int, e: eagle.Explanation, j: int, limit: float) -> bo
     return miss
 
 
-def curves(hits: Axes, widths: Axes, found: Found, name: str) -> None:
-    """Coverage beside the band that is asked for, and width, against rows."""
+def curves(hits: Axes, widths: Axes, measured: Found, name: str) -> None:
+    """Coverage with its target band, and width, against rows."""
     hits.axhspan(*BAND, color=SOFT, alpha=0.25, linewidth=0)
     hits.axhline(LEVEL, color=SOFT, linewidth=0.8)
     for i, kind in enumerate(KINDS):
-        hit, width, _ = np.array([found[rows][i] for rows in ROWS]).T
+        hit, width, _ = np.array([measured[rows][i] for rows in ROWS]).T
         look: dict[str, Any] = {"linewidth": 1.6, "markersize": 5.5, **kind.style}
         hits.plot(ROWS, hit, label=kind.name, zorder=3 + i, clip_on=False, **look)
         widths.plot(ROWS, width, label=kind.name, zorder=3 + i, **look)
@@ -141,7 +141,7 @@ def curves(hits: Axes, widths: Axes, found: Found, name: str) -> None:
 
 
 def page() -> tuple[Figure, Axes, list[tuple[Axes, Axes]]]:
-    """A tall panel and, beside it, two rows of two."""
+    """A tall panel on the left, and two rows of two panels."""
     mpl.rcParams.update(
         {
             "font.size": 9,

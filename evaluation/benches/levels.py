@@ -1,11 +1,11 @@
-"""Levels in the continuous view: kept in half of the draws, or as often as the data have them?
+"""Levels in the continuous view: kept in half of the draws, or by their frequency in the data?
 
     EAGLE_DATA=folder python -m evaluation bench levels [--quick]
 
 Adult and German Credit with their categories as categories, under boosted trees and a line. For
-both laws: how often 500 rows agree with the same law's limit (16,385 rows) on the five strongest
-features, the relative error, and the coverage of 90% intervals; then how alike the two limits are
-(cosine, and agreement on the five strongest).
+both laws: the agreement of 500 rows with the same law's limit (16,385 rows) on the five strongest
+features, the relative error, and the coverage of 90% intervals; then the similarity of the two
+limits (cosine, and agreement on the five strongest).
 """
 
 from __future__ import annotations
@@ -27,8 +27,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 import eagle
 from eagle import methods
 from eagle.metrics import truth as metrics
-from eagle.surrogate.bayes import BayesLinear
-from eagle.surrogate.information import Prior
+from eagle.surrogate.bayes import BayesLinear, Prior
 from eagle.table.background import Background
 from evaluation.benches.truth import TOP
 from evaluation.problems import data
@@ -39,7 +38,7 @@ LIMIT = replace(methods.EAGLE_BALANCED, surrogate=BayesLinear(Prior(1e-6)))
 
 
 def law(even: bool) -> Any:
-    """Tables keep levels in half of the draws, as the library does, or by their frequency."""
+    """Keep levels in half of the draws, as the library does, or by their frequency."""
     plain = Background.kept
     return patch.object(Background, "kept", lambda self, states, **_: plain(self, states, even))
 
@@ -69,29 +68,29 @@ def problems() -> Iterator[tuple[str, Any, pd.DataFrame, pd.DataFrame]]:
 
 
 def measured(box: Any, seen: Any, held: Any, seeds: int) -> tuple[list[float], Any]:
-    """Agreement, error and coverage beside the limit, and the limit."""
+    """Agreement, error and coverage with respect to the limit, and the limit."""
 
-    def explained(method: Any, rows: int, seed: int) -> list[eagle.Explanation]:
+    def explained(method: Any, rows: int, seed: int) -> Sequence[eagle.Explanation]:
         return eagle.Explainer(
             box, seen, view="continuous", method=method, budget=rows, random_state=seed
         ).explain_many(held, target=True, progress=False)
 
     limit = [e.scores for e in explained(LIMIT, FAR, 99)]
     runs = [explained(methods.EAGLE_BALANCED, 500, seed) for seed in range(seeds)]
-    found = []
+    figures = []
     for i, exact in enumerate(limit):
         mine = np.array([run[i].scores for run in runs])
         bands = np.array([run[i].interval(0.9) for run in runs])
         moved = bands[..., 1] > bands[..., 0]
         inside = (bands[..., 0] <= exact) & (exact <= bands[..., 1])
-        found.append(
+        figures.append(
             [
                 metrics.agreement(mine, exact, TOP),
                 metrics.relative_error(mine, exact),
                 float(inside[moved].mean()),
             ]
         )
-    return [float(v) for v in np.mean(found, axis=0)], limit
+    return [float(v) for v in np.mean(figures, axis=0)], limit
 
 
 def main(argv: Sequence[str]) -> None:
@@ -105,8 +104,8 @@ def main(argv: Sequence[str]) -> None:
         cells, limits = [], []
         for even in (True, False):
             with law(even):
-                found, limit = measured(box, seen, held, seeds)
-            cells.append(" / ".join(f"{v:.2f}" for v in found))
+                figures, limit = measured(box, seen, held, seeds)
+            cells.append(" / ".join(f"{v:.2f}" for v in figures))
             limits.append(limit)
         alike = [
             (a @ b / np.sqrt(a @ a * (b @ b)), metrics.agreement(a[None], b, TOP))

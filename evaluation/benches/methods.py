@@ -1,10 +1,10 @@
-"""Every method at 500 rows: what it costs beside the model's own answers, and beside its reference.
+"""The time of every method at 500 rows, compared with the bare model and with its reference.
 
     make bench      (or: python -m evaluation bench methods [--quick])
 
 Everything runs on one thread. The black box is a random forest of 100 trees on a COMPAS-like
-table. Each explainer has explained one row before; then each ratio is the median over repeats in
-which both sides are timed one after the other. UnRAvEL asks 100 rows. References are those that
+table. Each explainer explains one row first. Then each ratio is the median over repeats in which
+both sides are timed one after the other. UnRAvEL asks 100 rows. References are those that
 can be installed from PyPI: `lime` 0.2.0.1, `shap` and `calibrated-explanations`.
 """
 
@@ -28,7 +28,7 @@ from eagle.types import Need
 from evaluation.benches.speed import BUDGET, ratio, tables
 
 OWN = {"DLIME", "UnRAvEL", "UnRAvEL (relevance)"}
-"""Methods that ask another number of rows than the rest; so do those as published."""
+"""Methods with another number of rows; the published forms have theirs, too."""
 
 
 def every() -> Iterator[Method | Foreign]:
@@ -58,33 +58,33 @@ def costs(forest: Any, X: Any, repeats: int) -> None:
         e = ex.explain(X[0])
         rows = iter(X[1:])
         few = max(3, repeats // 5) if e.bill.calls > 20 else repeats
-        found, _ = ratio(
+        times, _ = ratio(
             lambda ex=ex, rows=rows: ex.explain(next(rows)),  # type: ignore[misc]
             lambda: forest.predict_proba(batch),
             few,
         )
-        print(f"{method.name:<26}{e.bill.rows:>6}{e.bill.calls:>7}{found:>25.2f}", flush=True)
+        print(f"{method.name:<26}{e.bill.rows:>6}{e.bill.calls:>7}{times:>25.2f}", flush=True)
 
 
 def focused(forest: Any, X: Any, repeats: int) -> None:
-    """The promise: below 50 calls of 10 rows, and a second."""
+    """The limit: less than 50 calls of 10 rows plus one second."""
     ex = explainer(forest, X, methods.BAYESLIME)
     rows = iter(X)
-    found, base = ratio(
+    times, base = ratio(
         lambda: ex.explain(next(rows)), lambda: forest.predict_proba(X[:10]), repeats
     )
-    spent, allowed = found * base / 1e3, 50 * base / 1e3 + 1
+    spent, allowed = times * base / 1e3, 50 * base / 1e3 + 1
     print(
         f"BayesLIME focused: {spent:.2f} s, of the {allowed:.2f} s of 50 calls of 10 rows and 1 s"
     )
 
 
 def references(forest: Any, X: Any, repeats: int) -> None:
-    """Ours beside theirs, on the same rows of the same model."""
+    """Our time divided by theirs, on the same rows of the same model."""
     for name, ours, theirs in (*lime(forest, X), *shap(forest, X), *calibrated(forest, X)):
-        ours(), theirs()  # what is compiled or imported at first use is no cost of either
-        found, base = ratio(ours, theirs, repeats)
-        print(f"{name:<44}{found:>7.2f} x the reference's {base:.0f} ms", flush=True)
+        ours(), theirs()  # compile and import before timing
+        times, base = ratio(ours, theirs, repeats)
+        print(f"{name:<44}{times:>7.2f} x the reference's {base:.0f} ms", flush=True)
 
 
 Pair = tuple[str, Callable[[], Any], Callable[[], Any]]

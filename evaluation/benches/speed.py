@@ -1,12 +1,12 @@
-"""What an explanation costs beside the model's own answers, as ratios measured in one run.
+"""The time of an explanation as a ratio to the model's own time, measured in one run.
 
     make bench          (or: python -m evaluation bench speed [--quick])
 
 Everything runs on one thread. The black box is a random forest of 100 trees. Each ratio is the
-median over repeats in which both sides are timed one after the other, so that a noisy machine
-disturbs them alike. "Warm, plan known" explains rows never seen by an explainer that has explained
-200 others; "new plan" makes it forget its plans. "Cold, new explainer" summarises the data anew, in
-a process that has explained such tables before; "new process" forgets all plans, too.
+median over repeats in which both sides are timed one after the other, so that noise of the machine
+affects both. "Warm, plan known": new rows by an explainer that has explained 200 others. "New
+plan": the same with its plans cleared. "Cold, new explainer": the data are summarised again, in a
+process that has explained such tables before. "New process": all plans are cleared, too.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def tables() -> dict[str, NDArray[np.float64]]:
 
 
 def one(forest: Any, X: NDArray[np.float64], method: Method, view: Any, repeats: int) -> None:
-    """One explanation against one bare call of as many rows."""
+    """One explanation compared with one bare call of the same number of rows."""
     batch = X[np.random.default_rng(0).integers(0, len(X), BUDGET)]
 
     def bare() -> Any:
@@ -99,8 +99,8 @@ def one(forest: Any, X: NDArray[np.float64], method: Method, view: Any, repeats:
         ("cold, new explainer", fresh),
         ("cold, new process", first),
     ):
-        found, base = ratio(run, bare, repeats)
-        print(f"  {view:<10}  {name:<20} {found:6.2f} x one call of {BUDGET} rows ({base:.1f} ms)")
+        times, base = ratio(run, bare, repeats)
+        print(f"  {view:<10}  {name:<20} {times:6.2f} x one call of {BUDGET} rows ({base:.1f} ms)")
 
 
 def against_lime(forest: Any, X: NDArray[np.float64], method: Method, repeats: int) -> None:
@@ -114,13 +114,13 @@ def against_lime(forest: Any, X: NDArray[np.float64], method: Method, repeats: i
     def lime() -> Any:
         return explainer.explain_instance(X[0], forest.predict_proba, num_samples=BUDGET)
 
-    found, base = ratio(lambda: ours.explain(next(rows)), lime, repeats)
+    times, base = ratio(lambda: ours.explain(next(rows)), lime, repeats)
     beside = f"x lime 0.2.0.1 at {BUDGET} rows ({base:.1f} ms)"
-    print(f"  binned      warm, plan known     {found:6.2f} {beside}")
+    print(f"  binned      warm, plan known     {times:6.2f} {beside}")
 
 
 def many(forest: Any, X: NDArray[np.float64], method: Method, view: Any, n: int) -> None:
-    """Many explanations against bare calls of as many rows, in chunks."""
+    """Many explanations compared with bare calls of as many rows, in chunks."""
     chunk = X[np.random.default_rng(0).integers(0, len(X), 25_000)]
     laws: set[Any] = set()
 
@@ -136,9 +136,9 @@ def many(forest: Any, X: NDArray[np.float64], method: Method, view: Any, n: int)
         for _ in explainer.explain_each(X[:n]):
             pass
 
-    found, base = ratio(ours, bare, 3)
+    times, base = ratio(ours, bare, 3)
     beside = f"x bare calls of as many rows ({base / 1e3:.2f} s)"
-    print(f"  {view:<10}  {n} rows, {len(laws):>3} plans  {found:6.2f} {beside}")
+    print(f"  {view:<10}  {n} rows, {len(laws):>3} plans  {times:6.2f} {beside}")
 
 
 def memory(forest: RandomForestClassifier, X: NDArray[np.float64]) -> None:
@@ -174,7 +174,7 @@ def growth(quick: bool) -> None:
 
 
 def threads() -> None:
-    """Small matrices must not wait for threads: what a user has by default, against one."""
+    """Time with the default number of threads compared with one: small matrices gain nothing."""
     for d in (10, 30, 100):
         free = plan_seconds(d, 500, 9)
         with threadpool_limits(1):

@@ -1,7 +1,7 @@
-"""Tables with black boxes on them, for the benches of truth.
+"""Tables with fitted black boxes, for benches.
 
-Those that scikit-learn ships, each with a model of another family. With EAGLE_DATA, a folder, also
-COMPAS, German Credit, Adult and MAGIC as the paper has them: standardised, under random forests.
+Tables of scikit-learn, each with a model of another family. With the folder EAGLE_DATA also COMPAS,
+German Credit, Adult and MAGIC as in the paper: standardised, with random forests.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from evaluation.problems import PROBLEMS
 
 
 class Black(NamedTuple):
-    """A fitted model, the rows it was fitted on and rows that it has not seen."""
+    """A fitted model, its training rows and held-out rows."""
 
     name: str
     model: Any
@@ -55,11 +55,11 @@ def fitted(name: str, model: Any, X: Any, y: Any) -> Black:
 
 
 PAPER = {"compas": "COMPAS", "german": "German", "adult": "Adult", "magic": "MAGIC"}
-"""The paper's tables, by the names that `evaluation.problems` has for them."""
+"""The paper's tables, by their names in `evaluation.problems`."""
 
 
 def tables() -> Iterator[Black]:
-    """One after another, as they are fitted."""
+    """The tables, one after another, as they are fitted."""
     yield fitted("cancer, forest", forest(), *load_breast_cancer(return_X_y=True))
     network = MLPClassifier((32,), max_iter=1000, random_state=0)
     yield fitted("wine, network", network, *load_wine(return_X_y=True))
@@ -72,7 +72,7 @@ def tables() -> Iterator[Black]:
 
 
 def others() -> Iterator[Black]:
-    """Tables and models that nothing was chosen on: none was looked at before all was settled."""
+    """Tables and models on which nothing was chosen: they were used after all decisions."""
     boosted = GradientBoostingClassifier(random_state=0)
     yield fitted("Hastie 10.2, boosting", boosted, *make_hastie_10_2(2000, random_state=0))
     shells = make_gaussian_quantiles(n_samples=500, n_features=6, n_classes=2, random_state=0)

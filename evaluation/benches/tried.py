@@ -1,20 +1,19 @@
-"""What was tried beside scrambled Sobol' rows and a line with λ = 1, and what came of it.
+"""Alternatives to scrambled Sobol' rows and a line with λ = 1, and how they compare.
 
     python -m evaluation bench tried [--quick] [--others] [--rows 500]
 
-For each table and view, over instances and seeds: how often two seeds, and a seed and the limit,
-agree on the five strongest features (mean Jaccard similarity), and the scores' relative error. The
-limit is that of 32,769 balanced rows. First other designs under the same line, all of the law
-that has the kernel in it, so that only the points differ; then other estimates from the same
-Sobol' rows:
+For each table and view, over instances and seeds: the agreement of two seeds, and of a seed and the
+limit, on the five strongest features (mean Jaccard similarity), and the scores' relative error. The
+limit is from 32,769 balanced rows. First other designs with the same line. All draw by the kernel,
+so only their points differ. Then other estimates from the same Sobol' rows:
 
-learnt prior    slopes are N(0, τ²), and τ is integrated out by what all slopes say together
-extra trees     a control variate: trees fitted to the answers, integrated over free rows, plus the
-                line through what each tree's own left-out rows leave
+learnt prior    slopes are N(0, τ²), and τ is integrated out given all slopes
+extra trees     a control variate: trees fitted to the answers and integrated over unasked rows,
+                plus the line through the residuals of each tree's out-of-bag rows
 interactions    misfit as a Gaussian process of pairs of features: generalised least squares
 
-Last, masks: blocks of written digits under a small network. With --others, on tables and models
-that nothing was chosen on.
+Last, masks: blocks of written digits under a small network. --others uses tables and models on
+which nothing was chosen.
 """
 
 from __future__ import annotations
@@ -38,8 +37,7 @@ from eagle.kernel import Exponential, cosine
 from eagle.metrics import stability
 from eagle.metrics import truth as metrics
 from eagle.source.masks import Fair, MaskSpace
-from eagle.surrogate.bayes import BayesLinear
-from eagle.surrogate.information import Prior
+from eagle.surrogate.bayes import BayesLinear, Prior
 from eagle.table.background import STEPS, Background
 from eagle.table.rows import Table, TableSpace
 from eagle.types import Array
@@ -50,7 +48,7 @@ KERNEL = Exponential()
 COSINE = Exponential(0.25, distance=cosine)
 Ask = Callable[[Array], Array]
 Design = Callable[[int, int, int], Array]
-"""Rows, features and a seed, to uniform numbers of that shape."""
+"""A function from rows, features and a seed to uniform numbers of shape (rows, features)."""
 
 
 # -- designs -------------------------------------------------------------------------------------
@@ -78,7 +76,7 @@ def antithetic(n: int, d: int, seed: int) -> Array:
 
 
 def lattice(n: int, d: int, seed: int) -> Array:
-    """Korobov's, its generator the best of twenty by discrepancy, moved by chance."""
+    """Korobov's lattice with a random shift; its generator is the best of twenty by discrepancy."""
     rng = generator(seed)
     rows = np.arange(n)[:, None]
     tried = rng.integers(2, n - 1, 20)
@@ -101,7 +99,7 @@ DESIGNS: dict[str, Design] = {
 
 
 def informative(z: Array, n: int) -> Array:
-    """The places of n of the rows, each the one that the line learns most from at its turn."""
+    """The places of n rows, chosen greedily by information gain about the line."""
     z = np.column_stack([np.ones(len(z)), z])
     covariance = np.linalg.inv(np.eye(z.shape[1]) + 1e-3 * z.T @ z / len(z))
     left, chosen = np.ones(len(z), dtype=bool), []
@@ -123,7 +121,7 @@ def line(z: Array, y: Array, prior: float = 1.0) -> Array:
 
 
 def learnt(z: Array, y: Array) -> Array:
-    """A mean over ridges, each by how probable its size of slopes makes those that are seen."""
+    """A mean over ridges, weighed by the likelihood of the slopes under each prior scale."""
     moved = np.ptp(z, axis=0) > 0
     x, lift, spread = z[:, moved] - z[:, moved].mean(axis=0), y - y.mean(), y.std() or 1.0
     eigen, basis = np.linalg.eigh(x.T @ x)
@@ -143,7 +141,7 @@ def learnt(z: Array, y: Array) -> Array:
 
 
 def trees(z: Array, place: Array, y: Array, free: tuple[Array, Array]) -> Array:
-    """The line through trees on free rows, and through what is left of rows that are left out."""
+    """The line through trees on unasked rows, plus the line through out-of-bag residuals."""
     forest = ExtraTreesRegressor(
         200, min_samples_leaf=2, bootstrap=True, oob_score=True, random_state=0
     ).fit(np.hstack([z, place]), y)
@@ -152,7 +150,7 @@ def trees(z: Array, place: Array, y: Array, free: tuple[Array, Array]) -> Array:
 
 
 def interactions(z: Array, place: Array, y: Array) -> Array:
-    """Generalised least squares, if misfit is smooth in each feature and in pairs of them."""
+    """Generalised least squares with misfit that is smooth in single features and pairs."""
     n, moved = len(y), np.ptp(z, axis=0) > 0
     alone, one, two = np.zeros((n, n)), np.zeros((n, n)), np.zeros((n, n))
     for feature, at_ in zip(z.T[moved], place.T[moved], strict=True):
@@ -161,7 +159,7 @@ def interactions(z: Array, place: Array, y: Array) -> Array:
             np.exp(-np.abs(at_[:, None] - at_) / 0.3),
         )
         known = np.linalg.pinv(both)
-        own -= both @ (known @ own)  # what is no line in the feature, on either side
+        own -= both @ (known @ own)  # project the linear part out on both sides
         own -= (own @ known.T) @ both.T
         own *= n / max(np.trace(own), 1e-9)
         unit = (feature - feature.mean()) / feature.std()
@@ -177,13 +175,13 @@ def interactions(z: Array, place: Array, y: Array) -> Array:
         factor = cho_factor((1 - noise) * smooth + noise * np.eye(n), lower=True)
         solved = cho_solve(factor, x)
         square = x.T @ solved + np.diag([0.0] + [1.0] * (x.shape[1] - 1))
-        found = np.linalg.solve(square, solved.T @ y)
-        left = y - x @ found
+        slopes = np.linalg.solve(square, solved.T @ y)
+        left = y - x @ slopes
         loss = max(float(left @ cho_solve(factor, left)), 1e-300)
         fits = -(n / 2) * np.log(loss) - np.log(np.diag(factor[0])).sum()
         fits -= np.linalg.slogdet(square)[1] / 2
         if best is None or fits > best[0]:
-            best = fits, found[1:]
+            best = fits, slopes[1:]
     assert best is not None
     out = np.zeros(z.shape[1])
     out[moved] = best[1]
@@ -194,7 +192,7 @@ def interactions(z: Array, place: Array, y: Array) -> Array:
 
 
 class Around(NamedTuple):
-    """An instance: its space, the law that has the kernel in it, and the model's answers there."""
+    """An instance: its space, the law drawn by the kernel, and the model's answers."""
 
     space: TableSpace
     tilt: Array
@@ -205,7 +203,7 @@ class Around(NamedTuple):
 
 
 def around(black: Black, binned: bool, count: int) -> Iterator[Around]:
-    """Some instances that the model has not seen, each about the class that is predicted."""
+    """Some held-out instances, each explained for its predicted class."""
     rows = black.held[:: len(black.held) // count][:count]
     background = Background.of(black.data)
     table = Table(background, background.adopt(rows), binned)
@@ -223,7 +221,7 @@ def around(black: Black, binned: bool, count: int) -> Iterator[Around]:
 
 
 def told(runs: dict[str, list[Array]], limit: Array) -> dict[str, list[float]]:
-    """Stability, agreement and relative error of each."""
+    """Stability, agreement and relative error of each alternative."""
     out = {}
     for name, several in runs.items():
         many = np.array(several)
@@ -267,7 +265,7 @@ def of_table(here: Around, n: int, seeds: int, far: int, took: dict[str, list[fl
 
 
 def folded(n: int, d: int, seed: int) -> Array:
-    """A Hadamard matrix and its mirror image, columns and signs by chance, again and again."""
+    """Hadamard matrices and their mirror images, with random columns and signs."""
     rng, size = generator(seed), 1 << int(np.ceil(np.log2(d + 1)))
     blocks: list[Array] = []
     while sum(map(len, blocks)) < n:
@@ -278,18 +276,18 @@ def folded(n: int, d: int, seed: int) -> Array:
 
 
 def of_masks(n: int, seeds: int, count: int) -> list[dict[str, list[float]]]:
-    pictures, labels = load_digits(return_X_y=True)
+    images, labels = load_digits(return_X_y=True)
     network = MLPClassifier(64, max_iter=300, tol=1e-2, random_state=0)
-    network.fit(pictures[:1400] / 16, labels[:1400])
+    network.fit(images[:1400] / 16, labels[:1400])
     block = (np.arange(8)[:, None] // 2 * 4 + np.arange(8)[None] // 2).ravel()
     space, d = MaskSpace(16, Fair()), 16
     chances = tilted_counts(space, COSINE)
     out = []
-    for picture in pictures[1400 : 1400 + count] / 16:
-        place = int(network.predict_proba(picture[None])[0].argmax())
+    for image in images[1400 : 1400 + count] / 16:
+        place = int(network.predict_proba(image[None])[0].argmax())
 
-        def ask(z: Array, picture: Array = picture, place: int = place) -> Array:
-            answers: Array = network.predict_proba(z[:, block] * picture)[:, place]
+        def ask(z: Array, image: Array = image, place: int = place) -> Array:
+            answers: Array = network.predict_proba(z[:, block] * image)[:, place]
             return answers
 
         every = 1.0 - (np.arange(2**d)[:, None] >> np.arange(d) & 1).astype(np.float64)
@@ -310,9 +308,9 @@ def of_masks(n: int, seeds: int, count: int) -> list[dict[str, list[float]]]:
     return out
 
 
-def show(found: list[dict[str, list[float]]]) -> None:
-    for name in found[0]:
-        values = np.mean([one[name] for one in found], axis=0)
+def show(results: list[dict[str, list[float]]]) -> None:
+    for name in results[0]:
+        values = np.mean([one[name] for one in results], axis=0)
         print(f"  {name:<36}{values[0]:10.3f}{values[1]:10.3f}{values[2]:10.3f}", flush=True)
 
 
@@ -329,12 +327,12 @@ def main(argv: Sequence[str]) -> None:
     for black in others() if args.others else tables():
         for binned in (True, False):
             print(f"\n{black.name}, {'binned' if binned else 'continuous'}")
-            found = [
+            results = [
                 of_table(here, args.rows, seeds, far, took)
                 for here in around(black, binned, instances)
             ]
-            show(found)
-            every += found
+            show(results)
+            every += results
     print("\nmean over tables and views")
     show(every)
     print("\nmilliseconds: " + ", ".join(f"{k} {1e3 * np.median(v):.0f}" for k, v in took.items()))

@@ -1,15 +1,15 @@
-"""Stable is not the same as right: stability beside chance, agreement and coverage.
+"""Stability with its chance level, agreement with the converged explanation, and coverage.
 
     python -m evaluation bench truth [--quick]
 
-For each instance the *converged* explanation is that of 20,000 independent rows with a free
-intercept and next to no shrinkage. Over several seeds at the paper's budget of 500 rows:
+For each instance the *converged* explanation is from 20,000 independent rows with a free intercept
+and almost no shrinkage. Over several seeds at the paper's budget of 500 rows:
 
 stability   mean Jaccard similarity of the five strongest features between seeds
 chance      what five random features would give
 agreement   the same similarity with the converged explanation
-coverage    how often a 95% interval holds the converged score
-own         how often it holds what the same method gives at 4,000 rows
+coverage    how often a 95% interval contains the converged score
+own         how often it contains the same method's score at 4,000 rows
 width       mean width of the interval, in units of the largest converged score
 """
 
@@ -30,8 +30,7 @@ from eagle.design.independent import Independent
 from eagle.engine.method import Method
 from eagle.metrics.stability import chance, jaccard
 from eagle.metrics.truth import agreement, coverage, width
-from eagle.surrogate.bayes import BayesLinear
-from eagle.surrogate.information import Prior
+from eagle.surrogate.bayes import BayesLinear, Prior
 
 TOP = 5
 CONVERGED = Method(
@@ -97,6 +96,6 @@ def main(argv: Sequence[str]) -> None:
         print(f"\n{name}; chance {chance(X.shape[1], TOP):.2f}")
         print(f"  {'':<18}stability  agreement  coverage    own  width")
         for label, method in METHODS.items():
-            found = measure(model, X, method, instances, seeds)
-            cells = "".join(f"{v:>{w}.2f}" for v, w in zip(found, (9, 11, 10, 7, 7), strict=True))
+            figures = measure(model, X, method, instances, seeds)
+            cells = "".join(f"{v:>{w}.2f}" for v, w in zip(figures, (9, 11, 10, 7, 7), strict=True))
             print(f"  {label:<18}{cells}", flush=True)

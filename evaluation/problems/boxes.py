@@ -1,8 +1,8 @@
-"""Black boxes that are trained once and kept: by what they are made of, never by a name.
+"""A cache of trained black boxes, keyed by content.
 
-A box is kept under a hash of all that decides it: the arrays it learns from, its settings, and the
-version of what trains it. So nothing kept is ever out of date, and two processes that train the
-same box write the same file.
+The key is a hash of everything that determines a box: its training arrays, its settings, and the
+version of the package that trains it. So a cached box is never out of date, and two processes that
+train the same box write the same file.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ VARIABLE: Final = "EAGLE_CACHE"
 
 
 def cache_folder() -> Path:
-    """Where boxes are kept: the folder that EAGLE_CACHE names, or one in the user's cache."""
+    """The cache folder: EAGLE_CACHE, or a folder in the user's cache."""
     named = os.environ.get(VARIABLE)
     if named:
         return Path(named)
@@ -38,15 +38,15 @@ def cache_folder() -> Path:
 
 
 def estimator(name: str, untrained: Any, inputs: Any, labels: Any) -> Any:
-    """A scikit-learn estimator fitted to these, from the cache or else now."""
+    """A scikit-learn estimator fitted to the inputs and labels, cached."""
     import joblib
     import sklearn
 
     def load(path: Path) -> Any:
-        found = joblib.load(path)  # our own file, from the user's own folder
-        if type(found) is not type(untrained):
+        trained = joblib.load(path)  # our own file, from the user's own folder
+        if type(trained) is not type(untrained):
             raise ValueError(f"{path} holds another model")
-        return found
+        return trained
 
     def make(path: Path) -> None:
         joblib.dump(untrained.fit(inputs, labels), path, compress=3)
@@ -64,7 +64,7 @@ def estimator(name: str, untrained: Any, inputs: Any, labels: Any) -> Any:
 
 
 def measured(name: str, measure: Callable[[], float], *parts: Any) -> float:
-    """A number that all of these parts decide, worked out once."""
+    """A number that depends on the given parts, cached."""
 
     def load(path: Path) -> float:
         return float(path.read_text())
@@ -76,20 +76,20 @@ def measured(name: str, measure: Callable[[], float], *parts: Any) -> float:
 
 
 def kept(name: str, load: Callable[[Path], Any], make: Callable[[Path], None]) -> Any:
-    """What `load` reads from the file of this name, which `make` writes first if need be.
+    """What `load` reads from the cached file `name`. `make` writes the file if it is missing.
 
-    A file that cannot be read is written anew. It appears at once and whole, so that processes
-    that race each find either no file or a good one.
+    A file that cannot be read is written again. Files are replaced atomically, so processes that
+    run in parallel never see an incomplete one.
     """
     path = cache_folder() / name
     if path.is_file():
-        with suppress(Exception):  # cut short, damaged, not ours: whatever it is, it is no use
+        with suppress(Exception):  # truncated, damaged or foreign: make it again
             return load(path)
     with _scratch(path) as made:
         make(made)
         try:
             os.replace(made, path)
-        except PermissionError:  # on Windows, while another process reads the same, made by it
+        except PermissionError:  # on Windows, if another process reads the same file
             if not path.is_file():
                 raise
     return load(path)
@@ -97,8 +97,8 @@ def kept(name: str, load: Callable[[Path], Any], make: Callable[[Path], None]) -
 
 @contextmanager
 def _scratch(path: Path) -> Iterator[Path]:
-    """A new file beside another, gone in the end unless it was renamed."""
-    # Before anything is trained: what cannot be kept would have to be trained every time.
+    """A temporary file next to another; it is deleted unless it was renamed."""
+    # Check before training: without a writable folder every run would train again.
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(path.suffix, ".being-made-", path.parent)
@@ -115,7 +115,7 @@ def _scratch(path: Path) -> Iterator[Path]:
 
 
 def digest(*parts: Any) -> str:
-    """A short name for all of these: strings, lists of strings, arrays and DataFrames."""
+    """A short hash of strings, lists of strings, arrays and DataFrames."""
     total = hashlib.sha256()
     for part in parts:
         for piece in _pieces(part):

@@ -1,4 +1,4 @@
-"""A small convolutional network for grey digits: learnt with torch, kept and asked as ONNX."""
+"""A small convolutional network for grey digits: trained with torch, stored and run as ONNX."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ CLASSES: Final = 10
 EPOCHS: Final = 3
 BATCH: Final = 128
 RATE: Final = 4e-3
-"""The largest rate: it grows to this and falls to next to nothing, once over all epochs."""
+"""The largest learning rate of a one-cycle schedule over all epochs."""
 
 SEED: Final = 0
 RECIPE: Final = f"cnn 1: {CHANNELS} {HIDDEN} {EPOCHS} {BATCH} {RATE} {SEED}"
-"""What decides the weights beside the digits. The version of torch is left out, so that a network
-trained where torch is can be asked where it is not."""
+"""What determines the weights besides the digits. The version of torch is left out, so that a
+trained network can be used where torch is not installed."""
 
 Weights: TypeAlias = dict[str, NDArray[np.float32]]
 
 
 def network(digits: Digits) -> Network:
-    """The network trained on these digits, from the cache or else now, on one thread."""
+    """The network trained on these digits on one thread, cached."""
     settings: dict[str, Any] = {"std": 255, "batch": 512, "threads": 1, "classes": range(CLASSES)}
 
     def load(path: Path) -> Network:
@@ -43,8 +43,8 @@ def network(digits: Digits) -> Network:
 
 
 def file_name(digits: Digits) -> str:
-    """Under what name the network of these digits is kept."""
-    return f"mnist-{digest(RECIPE, digits.pictures, digits.labels)}.onnx"
+    """The file name of the network of these digits in the cache."""
+    return f"mnist-{digest(RECIPE, digits.images, digits.labels)}.onnx"
 
 
 def module() -> Any:
@@ -75,7 +75,7 @@ def trained(digits: Digits) -> Weights:
     threads = torch.get_num_threads()
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(SEED)
-        torch.set_num_threads(1)  # sums in one order
+        torch.set_num_threads(1)  # so that sums are made in one order
         try:
             made = _learn(torch, module(), digits)
         finally:
@@ -84,7 +84,7 @@ def trained(digits: Digits) -> Weights:
 
 
 def _learn(torch: Any, net: Any, digits: Digits) -> Any:
-    pixels = torch.from_numpy(digits.pictures[:, None].astype(np.float32) / 255)
+    pixels = torch.from_numpy(digits.images[:, None].astype(np.float32) / 255)
     labels = torch.from_numpy(digits.labels.astype(np.int64))
     adam = torch.optim.Adam(net.parameters())
     steps = EPOCHS * -(-len(pixels) // BATCH)

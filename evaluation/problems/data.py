@@ -1,4 +1,4 @@
-"""Raw data sets: from the folder that EAGLE_DATA names, or from OpenML where it has the same."""
+"""Raw data sets: from the folder EAGLE_DATA, or from OpenML if it has the same data."""
 
 from __future__ import annotations
 
@@ -68,13 +68,13 @@ MNIST: Final = (
     "t10k-labels-idx1-ubyte.gz",
 )
 SIDE: Final = 28
-"""How many pixels an MNIST digit is high and wide."""
+"""The height and width of an MNIST digit in pixels."""
 
 Pixels = NDArray[np.uint8]
 
 
 def compas() -> Any:
-    """COMPAS, two years: the columns that are used, values untouched."""
+    """COMPAS, two years: the columns that are used, with raw values."""
     return table("compas/compas-scores-two-years.csv.gz", COMPAS)
 
 
@@ -100,33 +100,31 @@ def magic() -> Any:
 @final
 @dataclass(frozen=True, eq=False)
 class Digits:
-    """Grey digits of 28 × 28 bytes, and what they are."""
+    """Grey digits of 28 × 28 bytes, and their labels."""
 
-    pictures: Pixels
+    images: Pixels
     labels: NDArray[np.uint8]
 
 
 def mnist() -> tuple[Digits, Digits]:
-    """MNIST: the digits to learn from, and those to be tested on."""
+    """MNIST: the training digits and the test digits."""
     if folder() is None:
-        pictures, labels = openml.mnist(", ".join(f"mnist/{name}" for name in MNIST))
-        return Digits(pictures[:60_000], labels[:60_000]), Digits(
-            pictures[60_000:], labels[60_000:]
-        )
+        images, labels = openml.mnist(", ".join(f"mnist/{name}" for name in MNIST))
+        return Digits(images[:60_000], labels[:60_000]), Digits(images[60_000:], labels[60_000:])
     return _digits("train"), _digits("t10k")
 
 
 def _digits(part: Literal["train", "t10k"]) -> Digits:
     name = f"mnist/{part}-images-idx3-ubyte.gz"
-    pictures, labels = idx(name, 3), idx(f"mnist/{part}-labels-idx1-ubyte.gz", 1)
-    if pictures.shape[1:] != (SIDE, SIDE):
-        raise InputError(f"{name} holds pictures of {pictures.shape[1:]}, not of 28 × 28 pixels")
-    if len(labels) != len(pictures) or not len(labels) or labels.max() > 9:
+    images, labels = idx(name, 3), idx(f"mnist/{part}-labels-idx1-ubyte.gz", 1)
+    if images.shape[1:] != (SIDE, SIDE):
+        raise InputError(f"{name} holds images of {images.shape[1:]}, not of 28 × 28 pixels")
+    if len(labels) != len(images) or not len(labels) or labels.max() > 9:
         raise InputError(
-            f"{name} holds {len(pictures)} pictures, which {len(labels)} labels do not fit: each "
+            f"{name} holds {len(images)} images, which {len(labels)} labels do not fit: each "
             "needs one from 0 to 9"
         )
-    return Digits(pictures, labels)
+    return Digits(images, labels)
 
 
 def sms() -> tuple[list[str], list[str]]:
@@ -163,13 +161,13 @@ def photos(name: str) -> list[Photo]:
     path = located(relative)
     with reading(relative, "a zip of photographs with labels.csv"), zipfile.ZipFile(path) as packed:
         listed = io.TextIOWrapper(io.BytesIO(packed.read("labels.csv")), "utf-8", newline="")
-        found = [
+        photographs = [
             Photo(row["file"], _decoded(packed.read(row["file"])), int(row["imagenet_index"]))
             for row in csv.DictReader(listed)
         ]
-    if not found:
+    if not photographs:
         raise InputError(f"labels.csv in {relative} lists no photographs")
-    return found
+    return photographs
 
 
 def _decoded(raw: bytes) -> Pixels:
@@ -177,14 +175,14 @@ def _decoded(raw: bytes) -> Pixels:
         from PIL import Image
     except ImportError:
         raise MissingExtraError("a photograph", "pillow", "bench") from None
-    with Image.open(io.BytesIO(raw)) as picture:
-        return np.asarray(picture.convert("RGB"))
+    with Image.open(io.BytesIO(raw)) as image:
+        return np.asarray(image.convert("RGB"))
 
 
 def imagenet_classes() -> list[str]:
-    """The names of ImageNet's classes by number: the first synonym, which two may share.
+    """The names of ImageNet's classes by number: the first synonym of each.
 
-    Those that are shared are told apart by their numbers: "crane (134)" is the bird.
+    A name that two classes share has its number added: "crane (134)" is the bird.
     """
     relative = "photos/imagenet_classes.csv"
     path = located(relative)

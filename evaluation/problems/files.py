@@ -1,4 +1,4 @@
-"""The folder that EAGLE_DATA names, and what may be wrong with a file in it."""
+"""The folder EAGLE_DATA, and errors about files in it."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ BROKEN: Final = (
     csv.Error,
     NotImplementedError,
 )
-"""What reading a file raises that is cut short, not packed as its name says, or in another form."""
+"""Errors of reading a file that is truncated, or has another format than its name says."""
 
 
 def folder() -> Path | None:
-    """The folder that EAGLE_DATA names; None if it is not set."""
+    """The folder EAGLE_DATA; None if it is not set."""
     named = os.environ.get(VARIABLE)
     if not named:
         return None
@@ -60,7 +60,7 @@ def located(relative: str) -> Path:
 
 @contextmanager
 def reading(relative: str, expected: str) -> Iterator[None]:
-    """Whatever goes wrong inside is said of the file."""
+    """Turn errors inside into sentences about the file."""
     try:
         yield
     except InputError:
@@ -79,33 +79,33 @@ def table(relative: str, columns: Sequence[str], **settings: Any) -> Any:
     except ImportError:
         raise MissingExtraError("a table from a file", "pandas", "bench") from None
     with reading(relative, "comma-separated values"):
-        found = pd.read_csv(path, **settings)
-    return chosen(found, columns, relative)
+        read = pd.read_csv(path, **settings)
+    return chosen(read, columns, relative)
 
 
-def chosen(found: Any, columns: Sequence[str], where: str) -> Any:
+def chosen(table: Any, columns: Sequence[str], where: str) -> Any:
     """These columns of a table, which must be there and hold rows."""
-    lacking = [name for name in columns if name not in found.columns]
+    lacking = [name for name in columns if name not in table.columns]
     if lacking:
         raise InputError(f"{where} lacks the columns {', '.join(lacking)}")
-    if not len(found):
+    if not len(table):
         raise InputError(f"{where} has no rows")
-    return found[list(columns)]
+    return table[list(columns)]
 
 
 def unpacked(relative: str) -> bytes:
-    """What a .gz file holds."""
+    """The uncompressed content of a .gz file."""
     path = located(relative)
     with reading(relative, "a gzip file"), gzip.open(path) as stream:
         return stream.read()
 
 
 def idx(relative: str, axes: int) -> NDArray[np.uint8]:
-    """A packed IDX file of bytes with so many axes, as MNIST comes."""
+    """A compressed IDX file of bytes with this number of axes, as those of MNIST."""
     raw = unpacked(relative)
     with reading(relative, "an IDX file"):
-        zero, kind, found = struct.unpack(">HBB", raw[:4])
-        if (zero, kind, found) != (0, 8, axes):
+        zero, kind, rank = struct.unpack(">HBB", raw[:4])
+        if (zero, kind, rank) != (0, 8, axes):
             raise InputError(
                 f"{relative} begins with {raw[:4].hex(' ')} where an IDX file of bytes with {axes} "
                 f"axes begins with 00 00 08 {axes:02x}"

@@ -1,11 +1,11 @@
 """Functions of normal numbers whose best local lines are known.
 
-Offsets z ~ N(0, τ²I) around x have the best line E[∂f(x + z)] (Stein's lemma), which has a closed
-form for all that stands here. Offsets of one standard deviation that a kernel exp(-|z|²/S) weighs
-are, weighed, normal of variance τ² = 1/(1 + 2/S): `offset_scale` gives τ. So `truth(x, τ)` is what
-the continuous view of `Explainer` tends to with independent rows and no shrinkage, but for its
-offsets being 1,023 quantiles of the normal law. A design that chooses its points, as EAGLE's does,
-tends to a slightly different line wherever the function is not one.
+For offsets z ~ N(0, τ²I) around x the best line has the slopes E[∂f(x + z)] (Stein's lemma), which
+have a closed form for all functions here. Standard normal offsets that are weighed by a kernel
+exp(-|z|²/S) act as normal offsets of variance τ² = 1/(1 + 2/S); `offset_scale` gives τ. So
+`truth(x, τ)` is the limit of the continuous view of `Explainer` with independent rows and no
+shrinkage, except that its offsets are 1,023 quantiles of the normal law. A design that chooses its
+points, such as EAGLE's, has a slightly different limit if the function is not linear.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ LINE: Final = np.array([3.0, -2.0, 1.5, -1.0, 0.5, 0.25, 0.0, 0.0, 0.0, 0.0])
 
 
 def offset_scale(d: int, kernel: Exponential | None = None) -> float:
-    """The scale τ of standard normal offsets in d features, once they are weighed by a kernel."""
+    """The scale τ of standard normal offsets in d features after weighing by a kernel."""
     return 1 / math.sqrt(1 + 2 / (kernel or Exponential()).scale(d))
 
 
@@ -46,8 +46,8 @@ class Formula:
     def truth(self, x: Any, scale: float) -> Array:
         """The best line's slopes around x for normal offsets of this scale, shape (10,)."""
         row = np.asarray(x, dtype=np.float64).reshape(D)
-        found = [float(slope) for slope in self.slopes(row, scale)]
-        return np.array(found + [0.0] * (D - len(found)))
+        slopes = [float(slope) for slope in self.slopes(row, scale)]
+        return np.array(slopes + [0.0] * (D - len(slopes)))
 
 
 def _linear(x: Array) -> Array:
@@ -96,7 +96,7 @@ def _step(x: Array) -> Array:
 
 def _step_slopes(x: Array, scale: float) -> list[float]:
     def edge(own: float, at: float) -> float:
-        """How fast the chance of being above a threshold grows."""
+        """The derivative of the probability of being above a threshold."""
         return math.exp(-(((own - at) / scale) ** 2) / 2) / (scale * math.sqrt(2 * math.pi))
 
     def above(own: float, at: float) -> float:
@@ -137,8 +137,10 @@ def step() -> Problem:
 
 
 def _problem(name: str, formula: Formula) -> Problem:
-    """A formula over a table of standard normal numbers; each column's mean and spread are exact,
-    so that a score is a slope."""
+    """A formula over a table of standard normal numbers.
+
+    Each column's mean and standard deviation are exactly 0 and 1, so that a score is a slope.
+    """
     rows = np.random.default_rng(0).standard_normal((LEARN + HELD, D))
     data, held = rows[:LEARN], rows[LEARN:]
     data = (data - data.mean(axis=0)) / data.std(axis=0)

@@ -1,4 +1,4 @@
-"""Problems on pictures and texts."""
+"""Problems on images and texts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NETWORKS: Final[dict[str, dict[str, Any]]] = {
     "efficientnet_lite0": {"mean": 127, "std": 128},
     "resnet50_int8weights": {"mean": (103.939, 116.779, 123.68), "reverse": True},
 }
-"""How each network wants its pixels."""
+"""The preprocessing of each network."""
 
 CALLED: Final = {
     "efficientnet_lite0": "EfficientNet-Lite0",
@@ -28,24 +28,24 @@ CALLED: Final = {
 }
 SEGMENTS: Final = 50
 STROKES: Final = 20
-"""So many segments, about, a photograph and a digit have."""
+"""The approximate number of segments of a photograph and of a digit."""
 
 
 def mnist() -> Problem:
     """Written digits of 28 × 28 pixels, by a network of two convolutions, in about 20 segments.
 
-    What is off is black. Its own mean colour would leave a stroke where it is, since segments
-    follow strokes, and next to nothing would change the answer.
+    A segment that is off is black. Its mean colour would keep strokes visible, since segments
+    follow strokes, and hardly any mask would change the answer.
     """
     train, test = data.mnist()
     network = cnn.network(train)
-    right = _share_right("mnist", network, test.pictures, test.labels)
+    right = _share_right("mnist", network, test.images, test.labels)
     return Problem(
         "mnist",
         "image",
         network,
         Images(STROKES, fill=0),
-        test.pictures,
+        test.images,
         test.labels.astype(int),
         len(train.labels),
         STROKES,
@@ -56,15 +56,18 @@ def mnist() -> Problem:
 
 
 def photos(
-    pictures: str = "caltech101_224", network: str = "efficientnet_lite0", name: str = "photos"
+    images: str = "caltech101_224", network: str = "efficientnet_lite0", name: str = "photos"
 ) -> Problem:
-    """Photographs, by a network that knows the thousand classes of ImageNet, in 50 segments."""
-    found, classes = data.photos(pictures), data.imagenet_classes()
+    """Photographs, by a network for the thousand classes of ImageNet, in 50 segments."""
+    photographs, classes = data.photos(images), data.imagenet_classes()
     box = Network.of_onnx(data.weights(network), classes=classes, threads=1, **NETWORKS[network])
-    shapes = {photo.pixels.shape for photo in found}
+    shapes = {photo.pixels.shape for photo in photographs}
     if len(shapes) > 1:
-        raise InputError(f"the photographs of {pictures} differ in size: {sorted(shapes)}")
-    pixels, labels = np.stack([photo.pixels for photo in found]), [photo.label for photo in found]
+        raise InputError(f"the photographs of {images} differ in size: {sorted(shapes)}")
+    pixels, labels = (
+        np.stack([photo.pixels for photo in photographs]),
+        [photo.label for photo in photographs],
+    )
     known = box.predict_proba(pixels[:1]).shape[1]
     if known != len(classes):
         raise InputError(f"{network} knows {known} classes, but {len(classes)} are named")
@@ -84,16 +87,16 @@ def photos(
     )
 
 
-def _share_right(name: str, network: Network, pictures: Any, labels: Any) -> float:
-    """How many of the pictures the network names rightly: asked once, since it takes seconds."""
+def _share_right(name: str, network: Network, images: Any, labels: Any) -> float:
+    """The accuracy of the network on the images; cached, since it takes seconds."""
 
     def measure() -> float:
-        return float(np.mean(network.predict_proba(pictures).argmax(axis=1) == labels))
+        return float(np.mean(network.predict_proba(images).argmax(axis=1) == labels))
 
     assert isinstance(network.run, OnnxRun)
     graph = np.frombuffer(Path(network.run.path).read_bytes(), dtype=np.uint8)
     how = repr((network.mean, network.std, network.reverse))
-    return measured(f"{name}-accuracy", measure, how, graph, pictures, labels)
+    return measured(f"{name}-accuracy", measure, how, graph, images, labels)
 
 
 def photos_grey() -> Problem:
@@ -109,8 +112,8 @@ def photos_resnet() -> Problem:
 def spam() -> Problem:
     """Whether an SMS is spam, by logistic regression on TF-IDF.
 
-    Of repeated messages one is kept, else some that are held out would have been learnt. Held-out
-    messages without a word, such as a smile, count for the accuracy but are no instances.
+    Of repeated messages one is kept; otherwise some held-out ones would be in the training data.
+    Held-out messages without a word, such as a smiley, count for the accuracy but are no instances.
     """
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.linear_model import LogisticRegression

@@ -1,7 +1,7 @@
-"""The data sets that OpenML carries in the same form, but for the order of rows.
+"""The data sets that OpenML has in the same form, except for the order of rows.
 
-It has German Credit and COMPAS, too, but recoded in another way, so that other numbers would come
-out: for those a file is needed.
+OpenML also has German Credit and COMPAS, but encoded differently, which would give other results.
+Those need a file.
 """
 
 from __future__ import annotations
@@ -56,35 +56,35 @@ NUMBERS: Final = (
 
 
 def adult(relative: str) -> Any:
-    """Adult, version 2 there: dashes in names, "class" for income, holes for "?"."""
-    found = fetched("adult", 2, relative).rename(columns=lambda name: str(name).replace("-", "_"))
-    found = chosen(found.rename(columns={"class": "income"}), ADULT, "OpenML's adult").copy()
+    """Adult, version 2 there: dashes in names, "class" for income, missing values for "?"."""
+    table = fetched("adult", 2, relative).rename(columns=lambda name: str(name).replace("-", "_"))
+    table = chosen(table.rename(columns={"class": "income"}), ADULT, "OpenML's adult").copy()
     for name in ADULT:
         if name in NUMBERS:
-            found[name] = found[name].astype(np.int64)
+            table[name] = table[name].astype(np.int64)
         else:
-            levels = found[name].astype(object)
-            found[name] = levels.where(levels.notna(), "?").astype(str)
-    return found
+            levels = table[name].astype(object)
+            table[name] = levels.where(levels.notna(), "?").astype(str)
+    return table
 
 
 def magic(relative: str) -> Any:
     """MAGIC, version 1 there: a colon after each name."""
-    found = fetched("MagicTelescope", 1, relative)
-    found = found.rename(columns=lambda name: str(name).rstrip(":"))
-    found = chosen(found, MAGIC, "OpenML's MagicTelescope").copy()
-    found["class"] = found["class"].astype(str)
-    return found.astype(dict.fromkeys(MAGIC[:-1], np.float64))
+    table = fetched("MagicTelescope", 1, relative)
+    table = table.rename(columns=lambda name: str(name).rstrip(":"))
+    table = chosen(table, MAGIC, "OpenML's MagicTelescope").copy()
+    table["class"] = table["class"].astype(str)
+    return table.astype(dict.fromkeys(MAGIC[:-1], np.float64))
 
 
 def mnist(relative: str) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
     """MNIST as 784 columns, in the order it was published: 60,000 rows, then 10,000 to test on."""
-    found = fetched("mnist_784", 1, relative)
-    labels = found.pop("class").astype(str).astype(np.uint8).to_numpy()
-    pictures = found.to_numpy().astype(np.uint8)
-    if pictures.shape != (70_000, 784):
-        raise InputError(f"OpenML's mnist_784 has the shape {pictures.shape}, not (70000, 784)")
-    return pictures.reshape(-1, 28, 28), labels
+    table = fetched("mnist_784", 1, relative)
+    labels = table.pop("class").astype(str).astype(np.uint8).to_numpy()
+    images = table.to_numpy().astype(np.uint8)
+    if images.shape != (70_000, 784):
+        raise InputError(f"OpenML's mnist_784 has the shape {images.shape}, not (70000, 784)")
+    return images.reshape(-1, 28, 28), labels
 
 
 def fetched(name: str, version: int, relative: str) -> Any:
@@ -98,7 +98,7 @@ def fetched(name: str, version: int, relative: str) -> Any:
         raise MissingExtraError("a data set of OpenML", "scikit-learn", "bench") from None
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # it warns before each further try
+            warnings.simplefilter("ignore")  # it warns before each retry
             return fetch_openml(
                 name,
                 version=version,
@@ -107,7 +107,7 @@ def fetched(name: str, version: int, relative: str) -> Any:
                 n_retries=1,
                 delay=0.5,
             ).frame
-    except Exception as error:  # no network, no such set, a broken copy: all are one to the caller
+    except Exception as error:  # no network, no such set, a broken copy: the same for the caller
         raise InputError(
             f"{name} could not be fetched from OpenML ({type(error).__name__}: {error}): set "
             f"{VARIABLE} to a folder that holds {relative}"

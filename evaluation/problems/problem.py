@@ -1,4 +1,4 @@
-"""What a problem is: data, a black box, and what is to be explained."""
+"""A problem: data, a black box, and instances to explain."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, final
 
 from eagle.explainer import Explainer
-from eagle.models.box import Task
+from eagle.models.native import Task
 from eagle.types import Array
 
 Truth: TypeAlias = Callable[[Any, float], Array]
-"""The line that fits a function best around x, if offsets are normal of so many units."""
+"""The best line of a function around x for normal offsets of a given scale."""
 
 
 @final
@@ -19,15 +19,15 @@ Truth: TypeAlias = Callable[[Any, float], Array]
 class Problem:
     """A data set with its black box, ready to be explained.
 
-    `model`, `data`, `task` and `outputs` are what `Explainer` takes. `instances` are held-out rows,
-    pictures or texts in a fixed order, `labels` what they are, `known` what the rows of `data` are,
-    if they can be learnt by another black box; `target` is the output to explain or None for the
-    predicted class. `rows` counts what was learnt from, 0 if nothing was learnt here;
-    `d` is how many features there are, about, None if that differs with the instance.
+    `model`, `data`, `task` and `outputs` are arguments of `Explainer`. `instances` are held-out
+    rows, images or texts in a fixed order, and `labels` are their labels. `known` are the labels of
+    the rows of `data`, if another black box can be trained on them. `target` is the output to
+    explain, or None for the predicted class. `rows` is the number of training rows, 0 if nothing
+    was trained here. `d` is about the number of features, None if it differs between instances.
 
-    `accuracy` is the share of held-out instances told right, or R² of a regression; `published` is
-    what the paper has for it. `note` says what stands in for what. `truth` gives the slopes of the
-    continuous view that independent rows without end would find, where they are known.
+    `accuracy` is that on held-out instances, or R² in a regression; `published` is the paper's.
+    `note` says what replaces what the paper used. `truth` gives the exact slopes of the continuous
+    view from infinitely many independent rows, if they are known.
     """
 
     name: str
@@ -54,7 +54,7 @@ class Problem:
         )
 
     def instance(self, i: int) -> Any:
-        """The i-th instance as `Explainer.explain` takes it."""
+        """The i-th instance in the form that `Explainer.explain` takes."""
         rows: Any = self.instances
         return rows.iloc[[i]] if hasattr(rows, "iloc") else rows[i]
 

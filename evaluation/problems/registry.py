@@ -1,4 +1,4 @@
-"""Every problem by its name; loading one trains its black box, unless the cache holds it."""
+"""All problems by name. Loading one trains its black box, unless it is cached."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from evaluation.problems.problem import Problem
 
 OWN: Final = "own"
 UNDER: Final = "+"
-"""`compas+boosting` is the data set compas under the black box boosting."""
+"""`compas+boosting` is the data set compas with the black box boosting."""
 
 
 def _loaded(loader: Callable[[], Problem]) -> Callable[[], Problem]:
-    """The loader, which says what is not installed."""
+    """The loader, with an error that names packages that are not installed."""
 
     @wraps(loader)
     def load() -> Problem:
@@ -63,7 +63,7 @@ def named(data: str, box: str) -> str:
 
 
 def under(problem: Problem, box: str) -> Problem:
-    """The same data under another black box than its own."""
+    """The same data with another black box."""
     if box not in BLACK_BOXES:
         raise InputError(f"there is no black box {box!r}: there are {', '.join(BLACK_BOXES)}")
     if problem.known is None:
@@ -119,4 +119,4 @@ BLACK_BOXES: Final[dict[str, Callable[[str | None], Any]]] = {
     "network": _network,
     "line": _line,
 }
-"""Black boxes that tables can be put under, by the task."""
+"""Black boxes for tables, by task."""

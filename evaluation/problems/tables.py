@@ -15,11 +15,11 @@ from evaluation.problems.problem import Problem
 SPLIT: Final = 42
 HELD_OUT: Final = 0.2
 MONTH: Final = 30
-"""COMPAS scores given more days than this before or after an arrest belong to another one."""
+"""A COMPAS score given more days than this before or after an arrest is about another arrest."""
 
 
 def compas() -> Problem:
-    """Whether COMPAS itself calls the risk high: the paper's target, whatever it says of it."""
+    """Whether COMPAS itself rates the risk high, which is what the paper's target is."""
     import pandas as pd
 
     raw = data.compas()
@@ -68,7 +68,7 @@ def german() -> Problem:
 
 
 def adult() -> Problem:
-    """Whether an income is above 50,000, from 14 columns, levels numbered in their order."""
+    """Whether an income is above 50,000, from 14 columns; levels are their numbers in order."""
     raw = data.adult()
     features = raw.drop(columns="income")
     for name in features.columns:
@@ -104,7 +104,9 @@ def _of_paper(
 
     features = features.astype(np.float64).reset_index(drop=True)
     if features.isna().to_numpy().any() or labels.nunique() < 2:
-        raise InputError(f"the data of {name} has holes, or a single class: it is not as published")
+        raise InputError(
+            f"the data of {name} has missing values, or a single class: it is not as published"
+        )
     train, test, known, asked = _parted(features, labels.to_numpy())
     scaler = StandardScaler().fit(train)
     train, test = (
@@ -119,25 +121,27 @@ def cancer() -> Problem:
     from sklearn.datasets import load_breast_cancer
     from sklearn.ensemble import GradientBoostingClassifier
 
-    found = load_breast_cancer(as_frame=True)
-    return _bundled("cancer", found, GradientBoostingClassifier(random_state=0), found.target_names)
+    bundle = load_breast_cancer(as_frame=True)
+    return _bundled(
+        "cancer", bundle, GradientBoostingClassifier(random_state=0), bundle.target_names
+    )
 
 
 def wine() -> Problem:
-    """Wines, by a support vector machine whose margins are calibrated."""
+    """Wines, by a support vector machine with calibrated margins."""
     from sklearn.calibration import CalibratedClassifierCV
     from sklearn.datasets import load_wine
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
     from sklearn.svm import SVC
 
-    found = load_wine(as_frame=True)
+    bundle = load_wine(as_frame=True)
     machine = make_pipeline(StandardScaler(), CalibratedClassifierCV(SVC(random_state=0)))
-    return _bundled("wine", found, machine, found.target_names)
+    return _bundled("wine", bundle, machine, bundle.target_names)
 
 
 def diabetes() -> Problem:
-    """How a disease proceeds, by a small network: a regression."""
+    """The progression of a disease, by a small network: a regression."""
     from sklearn.compose import TransformedTargetRegressor
     from sklearn.datasets import load_diabetes
     from sklearn.neural_network import MLPRegressor
@@ -171,9 +175,9 @@ def iris() -> Problem:
     from sklearn.gaussian_process import GaussianProcessClassifier
     from sklearn.gaussian_process.kernels import RBF
 
-    found = load_iris(as_frame=True)
+    bundle = load_iris(as_frame=True)
     process = GaussianProcessClassifier(RBF(1.0), random_state=0)
-    return _bundled("iris", found, process, found.target_names)
+    return _bundled("iris", bundle, process, bundle.target_names)
 
 
 def moons() -> Problem:
@@ -188,10 +192,10 @@ def moons() -> Problem:
     return _learnt("moons", forest, parts, ("upper", "lower"))
 
 
-def _bundled(name: str, found: Any, machine: Any, outputs: Any) -> Problem:
-    """A table that scikit-learn brings, on which nothing of this library was tuned."""
+def _bundled(name: str, bundle: Any, machine: Any, outputs: Any) -> Problem:
+    """A table of scikit-learn on which nothing in this library was tuned."""
     named = None if outputs is None else [_plain(output) for output in outputs]
-    return _learnt(name, machine, _parted(found.data, found.target.to_numpy()), named)
+    return _learnt(name, machine, _parted(bundle.data, bundle.target.to_numpy()), named)
 
 
 def _plain(output: Any) -> Hashable:
@@ -199,7 +203,7 @@ def _plain(output: Any) -> Hashable:
 
 
 def _parted(features: Any, labels: Any) -> tuple[Any, Any, Any, Any]:
-    """Rows to learn from and rows held out, numbered anew, and the labels of both."""
+    """Training rows and held-out rows, with new indices, and the labels of both."""
     from sklearn.model_selection import train_test_split
 
     train, test, known, asked = train_test_split(

@@ -1,4 +1,4 @@
-"""Table 2: how many rows EAGLE needs for what BayesLIME has at its full budget."""
+"""Table 2: how many rows EAGLE needs to reach BayesLIME at its full budget."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from evaluation.report.page import Page, number
 from evaluation.report.records import Records, mean
 
 RIVAL = "BayesLIME"
-OURS = ("EAGLE (paper)", "EAGLE", "EAGLE (balanced)")
+OURS = ("EAGLE (paper)", "EAGLE", "EAGLE (balanced)", "EAGLE (default)")
 
 
 def crossover(records: Records) -> Page:
@@ -22,7 +22,8 @@ def crossover(records: Records) -> Page:
     page.say(
         f"D-efficiency is (|V₀|/|V|)^(1/D) with λ = d on all D = d + 1 coefficients, the reading "
         "that fits the paper's numbers; CCM is (1 − sign entropy) × rank similarity over "
-        f"{records.experiment.runs} runs, pairs of different runs only. For each prediction the "
+        f"{records.experiment.runs} runs, pairs of different runs only. There are "
+        f"{records.predictions()}. For each the "
         f"rows are counted at which EAGLE first reaches what {RIVAL} has in the end, of a budget "
         f"of {records.budget} (no row is asked twice, so some runs end before); the figure "
         "is the mean over those predictions where it does, and how many these are. Plans are "
@@ -57,7 +58,7 @@ def crossover(records: Records) -> Page:
 
 
 def efficiency(records: Records, problem: str, method: str) -> tuple[Array, Array] | None:
-    """The rival's D-efficiency in the end, and the rows EAGLE needs for it, by prediction."""
+    """The rival's final D-efficiency and the rows EAGLE needs to reach it, by prediction."""
     ours, theirs = (records.curves(problem, m, "d_efficiency") for m in (method, RIVAL))
     if ours is None or theirs is None:
         return None
@@ -66,13 +67,14 @@ def efficiency(records: Records, problem: str, method: str) -> tuple[Array, Arra
 
 
 def consistent(records: Records, problem: str, method: str) -> tuple[Array, Array] | None:
-    """The rival's CCM in the end, and the rows EAGLE needs for it, by prediction."""
+    """The rival's final CCM and the rows EAGLE needs to reach it, by prediction."""
     levels, reached = [], []
     for instance in records.instances(problem):
-        ours, theirs = (records.grown(problem, m, instance, "ranks") for m in (method, RIVAL))
-        if ours is None or theirs is None or ours.shape[1] < 2 or theirs.shape[1] < 2:
+        ours = records.grown(problem, method, instance, "ranks")
+        theirs = records.scores(problem, RIVAL, instance)
+        if ours is None or theirs is None or ours.shape[1] < 2 or len(theirs) < 2:
             continue
-        levels.append(consistency(theirs[-1]))
+        levels.append(consistency(theirs))
         curve = np.array([consistency(runs) for runs in ours])
         reached.append(
             float(first_reached(curve, budgets(records.budget)[: len(curve)], levels[-1]))

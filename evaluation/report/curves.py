@@ -1,4 +1,4 @@
-"""Figures 2 and 3, those of the supplement, and the theory's bounds over measured curves."""
+"""Figures 2 and 3, those of the supplement, and the theory's bounds with measured curves."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ def convergence(records: Records) -> Page:
         "count, never on the answers. Cumulative information gain is (D/2)·ln(D-efficiency): the "
         "same curve on another scale, so one stands for both, and the right axis has it in nats. "
         "AUCC, which the paper does not define, is the mean height (1/(N − S))∫ by the trapezoid "
-        "rule, and the same divided by the final height. Bands are standard errors. No row is "
+        "rule, and the same divided by the final height. Bands are standard errors over "
+        f"{records.predictions()}, {records.experiment.runs} runs each. No row is "
         f"asked twice, so runs end at {records.budget} rows or before: each counts with the rows "
         "it asked, and beyond its end its curve stays as it ended."
     )
@@ -56,7 +57,7 @@ def convergence(records: Records) -> Page:
             areas, shape = (mean(_areas(records, problem, method, rel)) for rel in (False, True))
             slope = records.curves(problem, method, "slope_efficiency")
             assert slope is not None
-            d = _dimension(records, problem)
+            d = dimension(records, problem)
             rows.append(
                 [
                     paper.SETS.get(problem, problem),
@@ -85,7 +86,7 @@ def convergence(records: Records) -> Page:
 
 
 def _areas(records: Records, problem: str, method: str, relative: bool) -> list[float]:
-    """The AUCC of each prediction: that of each run over the rows it asked, mean over runs."""
+    """The AUCC of each prediction: the mean over runs, each over the rows it asked."""
     found_areas = []
     for runs in records.recorded(problem, method, "d_efficiency"):
         curves = [(r["d_efficiency"], lengths(int(r["rows"]))) for r in runs]
@@ -94,7 +95,8 @@ def _areas(records: Records, problem: str, method: str, relative: bool) -> list[
     return found_areas
 
 
-def _dimension(records: Records, problem: str) -> float:
+def dimension(records: Records, problem: str) -> float:
+    """The mean number of features."""
     return float(np.mean([r["d"] for r in records.each if r["problem"] == problem and "d" in r]))
 
 
@@ -140,13 +142,13 @@ def _panels(records: Records, name: str, label: str) -> Figure:
         ax.set_axis_off()
     if name == "d_efficiency":
         for ax, problem in zip(axes, problems, strict=False):
-            _nats(ax, _dimension(records, problem))
+            _nats(ax, dimension(records, problem))
     shared_legend(made, axes[0])
     return made
 
 
 def _nats(ax: Any, d: float) -> None:
-    """The same curve as information gain, on the right."""
+    """A right-hand axis with the same curve as information gain."""
     half = (d + 1) / 2
     right = ax.secondary_yaxis(
         "right",
@@ -189,7 +191,7 @@ def _ecdf(records: Records) -> Figure:
 
 
 def ablation(records: Records) -> Page:
-    """A page of figure 3: one option swept, D-efficiency in both readings, and CCM."""
+    """A page of figure 3: one option varied, D-efficiency in both readings, and CCM."""
     page = Page(records.experiment.name, records.experiment.title)
     (option, values), *_ = records.experiment.sweep.items()
     method = records.experiment.methods[0]
@@ -223,7 +225,8 @@ def ablation(records: Records) -> Page:
     shared_legend(made, axes[0])
     page.say(
         f"{method} with {NAMES[option]} varied, {records.budget} rows (none is asked twice, so "
-        f"some runs ask fewer), {records.experiment.runs} runs a prediction. D-efficiency is that "
+        f"some runs ask fewer), {records.predictions()}, "
+        f"{records.experiment.runs} runs each. D-efficiency is that "
         "of all rows of each run. It needs a V₀: with V₀ = I/λ, the prior itself, which the "
         "paper's table 2 fits, and with V₀ = I whatever λ is, which its figure 3 must have used, "
         "since only then does it grow with λ."
@@ -292,10 +295,10 @@ def _swept(records: Records, method: str, option: str) -> str:
 
 
 def bounds(records: Records) -> Page:
-    """Lemma 1 and theorem 2, over what was measured where the model is a line."""
+    """Lemma 1 and theorem 2 compared with measurements where the model is linear."""
     page = Page("bounds", records.experiment.title)
     problem = records.problems()[0]
-    D = int(_dimension(records, problem)) + 1
+    D = int(dimension(records, problem)) + 1
     made, axes = figure(1, 2, 11, 3.6)
     at = np.array(budgets(records.budget))
     rows: list[list[str]] = []

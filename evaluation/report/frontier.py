@@ -1,4 +1,4 @@
-"""How much stability can be had for how much agreement, and for how many rows."""
+"""Stability against agreement and against rows, for priors of several strengths."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 OURS = 1.0
-"""The prior that the default has."""
+"""The prior of balanced rows."""
 
 
 @final
@@ -39,7 +39,7 @@ class Spot:
 
 @cache
 def spots(records: Records, problem: str, rows: int) -> tuple[Spot, ...]:
-    """All priors, from the weakest, each fitted to the same answers."""
+    """All priors, weakest first, fitted to the same answers."""
     table: dict[float, list[tuple[float, float, float, float]]] = {}
     for i in records.instances(problem):
         runs = records.runs(problem, BALANCED, i, rows)
@@ -69,18 +69,19 @@ def frontier(records: Records) -> Page:
     """The page."""
     page = Page("frontier", records.experiment.title)
     page.say(
-        "Could the default be as stable as the paper says EAGLE is? The same answers to balanced "
-        f"rows are fitted with priors of other strength (λ; the default has {OURS:g}), and more "
-        "rows are asked. *Right* is the "
-        f"overlap of the {TOP} strongest features with those of the method's own limit, which is "
+        "Could balanced rows be as stable as the paper says EAGLE is? The same answers to them "
+        f"are fitted with priors of other strength (λ; `EAGLE_BALANCED` has {OURS:g}), and more "
+        f"rows are asked. There are {records.predictions()}, {records.experiment.runs} runs each. "
+        f"*Right* is the overlap of the {TOP} strongest features with those of the method's own "
+        "limit, which is "
         "LIME's; *error* the relative distance from it, *covers* how often 90% intervals hold it. "
         "A prior is bias: it makes runs alike whatever the answers."
     )
     page.draw(
         "frontier",
         drawn(records),
-        "Stability against agreement as λ grows (dots from light to dark); squares: the "
-        "default. Dashed: the stability that the paper has for EAGLE.",
+        "Stability against agreement as λ grows (dots from light to dark); squares: "
+        "λ = 1, as it is. Dashed: the stability that the paper has for EAGLE.",
     )
     lines, said = [], []
     for problem in records.problems():
@@ -108,7 +109,7 @@ def frontier(records: Records) -> Page:
 
 
 def _best(records: Records) -> str:
-    """Which prior agrees most, data set by data set."""
+    """The prior that agrees most, for each data set."""
     few = min(records.experiment.budgets)
     best = {
         paper.SETS.get(p, p): max(known, key=lambda s: s.right[0]).prior
@@ -123,7 +124,7 @@ def _best(records: Records) -> str:
 
 WHY = (
     "A prior is no way to what is right, and from some strength on intervals do not cover. What is "
-    "left of instability at the default is ties: the fifth and the sixth feature are nearly as "
+    "left of instability at λ = 1 is ties: the fifth and the sixth feature are nearly as "
     "strong, so that the smallest error swaps them, and only more rows make the error smaller."
 )
 

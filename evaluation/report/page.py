@@ -1,4 +1,4 @@
-"""Pages in Markdown, and the figures beside them."""
+"""Pages in Markdown, and their figures."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 DOTS = 130
-"""Dots an inch in figures."""
+"""Dots per inch of figures."""
 
 
 @final
@@ -37,7 +37,7 @@ class Page:
     def columns(
         self, columns: Sequence[tuple[str, str, Sequence[str]]], metrics: Sequence[str]
     ) -> None:
-        """A table of those columns, each (metric, head, cells), that are asked for, or of none."""
+        """A table of the requested columns, each (metric, head, cells), if there are any."""
         shown = [
             (head, cells) for metric, head, cells in columns if not metric or metric in metrics
         ]
@@ -48,7 +48,7 @@ class Page:
         self.blocks.append(f"![{about}]({name}.png)\n\n*{about}*")
 
     def write(self, folder: Path) -> Path:
-        """Write the page and its figures; where the page is."""
+        """Write the page and its figures, and return the page's path."""
         folder.mkdir(parents=True, exist_ok=True)
         for name, figure in self.figures.items():
             figure.savefig(folder / f"{name}.png", dpi=DOTS, metadata={"Software": None})
@@ -73,5 +73,5 @@ def bold(text: str, if_so: bool) -> str:
 
 
 def listed(names: Sequence[str]) -> str:
-    """Names in a sentence."""
+    """A list of names for a sentence."""
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

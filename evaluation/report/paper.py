@@ -1,4 +1,4 @@
-"""What the paper prints, to stand beside what we find."""
+"""The paper's printed numbers, to compare with ours."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ CROSSOVER: Final[dict[str, tuple[float, int, float, int, float, float]]] = {
     "mnist": (3.094, 380, 0.648, 60, 3.36, 0.69),
     "photos": (2.448, 390, 0.816, 200, 34.73, 7.08),
 }
-"""Table 2: BayesLIME's D-efficiency at 500 rows and EAGLE's rows for it; the same of CCM; seconds
-of both."""
+"""Table 2: BayesLIME's D-efficiency at 500 rows and EAGLE's rows to reach it; the same for CCM;
+seconds of both."""
 
 SECONDS: Final[dict[str, tuple[float, float, float, float]]] = {
     "LIME": (0.028, 0.038, 0.056, 0.113),
@@ -51,6 +51,6 @@ BUDGETS: Final = (50, 100, 200, 500)
 
 
 def stability(method: str, problem: str) -> float | None:
-    """What table 1 prints, if anything."""
+    """The number in table 1, or None."""
     row = STABILITY.get(method)
     return None if row is None or problem not in SETS else row[list(SETS).index(problem)]

@@ -1,17 +1,21 @@
-"""Where the paper can be read in several ways, what we do, and what the runs say about it."""
+"""Passages of the paper with several readings: what we do, and what the runs show."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from eagle.metrics.sampling import crossover as first_reached
+from evaluation.report import paper
 from evaluation.report.crossover import RIVAL
+from evaluation.report.curves import dimension
 from evaluation.report.page import Page, number
-from evaluation.report.records import PRINTED, Records
+from evaluation.report.records import BALANCED, PRINTED, Records, mean
+from evaluation.report.segments import cuts, verdict
 from evaluation.report.stability import row
 
 
 def readings(pages: dict[str, Records]) -> Page:
-    """The table of readings; figures come from the records of the other pages."""
+    """The table of readings. Its numbers come from the records of the other pages."""
     page = Page("readings", "Readings: where the paper is open, and what the runs say")
     page.say(
         "The method of the paper leaves some things open, and some contradict others. Each line "
@@ -63,11 +67,64 @@ def _lines(pages: dict[str, Records]) -> list[tuple[str, str, str, str]]:
          f"{_both(one, 'covered_lime')}"),
         ("chance in seeds and pools", "seeds differ for each run", "the same",
          "a fixed seed repeats exactly: stability 1 by construction, so never measured so"),
+        ("how many segments an image has", "as many as the paper says, about", "the same",
+         _cut(pages.get("mnist-segments"), pages.get("table2"))),
+        (f"how far {RIVAL} is focused", "10 of pools of 1,000, by its softmax", "–",
+         _focus(pages.get("table2"))),
     ]  # fmt: skip
 
 
+def _cut(digits: Records | None, photographs: Records | None) -> str:
+    """D-efficiency of the rival beside the paper's, and whether stability fits as well."""
+    said = []
+    if photographs is not None and "photos" in photographs.problems():
+        own = _end(photographs, "photos", RIVAL)
+        d = dimension(photographs, "photos")
+        said.append(
+            f"{RIVAL}'s D-efficiency on photographs is {number(own, 2)} at d = {d:.1f} (paper "
+            f"{paper.CROSSOVER['photos'][0]})"
+        )
+    if digits is not None:
+        (problem,) = digits.problems()
+        said.append(f"MNIST: {verdict(cuts(digits, problem), problem)} [More](mnist-segments.md)")
+    return "; ".join(said) or "–"
+
+
+def _focus(records: Records | None) -> str:
+    """The rival's D-efficiency in the paper and here, and that of rows not chosen by it."""
+    if records is None:
+        return "–"
+    ends, rows = [], []
+    for p in records.problems():
+        own, unfocused = (number(_end(records, p, m), 2) for m in (RIVAL, BALANCED))
+        theirs = paper.CROSSOVER[p]
+        ends.append(f"{paper.SETS[p]} {theirs[0]}, {own}, {unfocused}")
+        needed = (number(_rows(records, p, m), 0) for m in (RIVAL, BALANCED))
+        rows.append(f"{paper.SETS[p]} {theirs[1]}, {', '.join(needed)}")
+    return (
+        f"D-efficiency of {RIVAL} in the paper, of {RIVAL} here, and of balanced rows, which are "
+        f"not focused: {'; '.join(ends)}. Rows at which EAGLE reaches it, in the paper, of "
+        f"{RIVAL}'s here, and of balanced rows': {'; '.join(rows)}. Where the paper's figure is "
+        f"nearest to the last, its {RIVAL} learnt what rows without focus teach"
+    )
+
+
+def _rows(records: Records, problem: str, rival: str) -> float:
+    """The mean number of rows at which EAGLE as printed has a method's D-efficiency."""
+    ours, theirs = (records.curves(problem, m, "d_efficiency") for m in (PRINTED, rival))
+    if ours is None or theirs is None:
+        return float("nan")
+    return mean(list(first_reached(ours[1], ours[0], theirs[1][:, -1])))[0]
+
+
+def _end(records: Records, problem: str, method: str) -> float:
+    """The mean D-efficiency of all rows."""
+    curve = records.curves(problem, method, "d_efficiency")
+    return float("nan") if curve is None else float(curve[1][:, -1].mean())
+
+
 def _link(pages: dict[str, Records], name: str, title: str) -> str:
-    """To a page that is made from these records, or a dash."""
+    """A link to a page made from these records, or a dash."""
     return f"[{title}]({name}.md)" if name in pages else "–"
 
 

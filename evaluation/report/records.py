@@ -1,4 +1,4 @@
-"""The records of an experiment, asked by what they are about."""
+"""The records of an experiment, by problem, method and instance."""
 
 from __future__ import annotations
 
@@ -14,11 +14,13 @@ from eagle.types import Array
 from evaluation.contestants import CONVERGED, LIMIT
 from evaluation.experiment import Experiment
 from evaluation.measure import lengths
+from evaluation.report import paper
 from evaluation.trial import Record
 
 PRINTED: Final = "EAGLE (paper)"
 BALANCED: Final = "EAGLE (balanced)"
-"""EAGLE as printed, and the default."""
+DEFAULT: Final = "EAGLE (default)"
+"""The names of EAGLE as printed, of balanced rows, and of what is done unless told otherwise."""
 
 
 @final
@@ -41,7 +43,7 @@ class Records:
 
     @property
     def budget(self) -> int:
-        """The largest budget of trials that are no references."""
+        """The largest budget of trials that are not references."""
         return max(self.experiment.budgets)
 
     def problems(self) -> list[str]:
@@ -56,10 +58,21 @@ class Records:
     def instances(self, problem: str) -> list[int]:
         return sorted({int(r["instance"]) for r in self.each if r["problem"] == problem})
 
+    def predictions(self) -> str:
+        """How many predictions were explained, in words."""
+        by_count: dict[int, list[str]] = {}
+        for p in self.problems():
+            by_count.setdefault(len(self.instances(p)), []).append(paper.SETS.get(p, p))
+        if len(by_count) == 1:
+            return f"{next(iter(by_count))} predictions"
+        most = max(by_count, key=lambda n: len(by_count[n]))
+        fewer = [f"{', '.join(names)} {n}" for n, names in by_count.items() if n != most]
+        return f"{most} predictions of a data set ({'; '.join(fewer)})"
+
     def runs(
         self, problem: str, method: str, instance: int, budget: int | None = None, **options: Any
     ) -> list[Record]:
-        """The runs of a method on a prediction, at the largest budget unless it is said."""
+        """The runs of a method on a prediction, at the largest budget by default."""
         rows = self.budget if budget is None else budget
         rows = min(rows, self.experiment.slower.get(method, rows))
         said = json.dumps(options, sort_keys=True)
@@ -78,11 +91,11 @@ class Records:
         return np.array([np.column_stack([r["low"], r["high"]]) for r in several])
 
     def converged(self, problem: str, instance: int) -> Array | None:
-        """What LIME converges to."""
+        """The limit of LIME."""
         return self._reference(problem, CONVERGED, instance, {})
 
     def limit(self, problem: str, method: str, instance: int) -> Array | None:
-        """What the method itself converges to."""
+        """The limit of the method itself."""
         return self._reference(problem, method, instance, {LIMIT: 1})
 
     def _reference(
@@ -97,7 +110,7 @@ class Records:
     ) -> tuple[list[int], Array] | None:
         """Lengths, and a curve for each instance, mean over runs, shape (instances, lengths).
 
-        At a length a run has what it had learnt from as many rows, or from all it asked if these
+        At a length a run has its value after that many rows, or after all it asked if these
         are fewer: no row is asked twice. So the last heights are those of all rows of each run.
         """
         several = self.recorded(problem, method, name, **options)
@@ -109,7 +122,7 @@ class Records:
         return lengths(self.budget)[: heights.shape[1]], heights
 
     def recorded(self, problem: str, method: str, name: str, **options: Any) -> list[list[Record]]:
-        """For each instance that has any, the runs whose records hold a curve of this name."""
+        """For each instance the runs whose records have a curve of this name, if any."""
         every = (
             [r for r in self.runs(problem, method, i, **options) if name in r]
             for i in self.instances(problem)
@@ -117,7 +130,7 @@ class Records:
         return [runs for runs in every if runs]
 
     def grown(self, problem: str, method: str, instance: int, name: str) -> Array | None:
-        """What the runs said at each length, shape (lengths, runs, d), or when they ended."""
+        """The ranks of runs at each length, or at their end, shape (lengths, runs, d)."""
         several = [r for r in self.runs(problem, method, instance) if name in r]
         if not several:
             return None
@@ -126,13 +139,13 @@ class Records:
 
 
 def held(curves: Sequence[Array]) -> Array:
-    """Curves as long as the longest, shape (curves, lengths, …): the others stay as they ended."""
+    """Curves extended to the longest by their last values, shape (curves, lengths, …)."""
     long = max(map(len, curves))
     return np.stack([np.concatenate([c, *[c[-1:]] * (long - len(c))]) for c in curves])
 
 
 def mean(values: Sequence[float]) -> tuple[float, float]:
-    """The mean of what is there, and its standard error; NaN where nothing is."""
+    """The mean of values that are not NaN, and its standard error; NaN if there are none."""
     there = np.array([v for v in values if np.isfinite(v)])
     if not len(there):
         return float("nan"), float("nan")

@@ -1,4 +1,4 @@
-"""Table 1: stability, beside its chance level, and what it is worth: agreement and coverage."""
+"""Table 1: stability with its chance level, agreement and coverage."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from eagle.ties import ranked
 from eagle.types import Array
 from evaluation.report import paper
 from evaluation.report.page import Page, bold, listed, number, spread
-from evaluation.report.records import Records, mean
+from evaluation.report.records import DEFAULT, Records, mean
 from evaluation.report.style import COLOURS, MARKERS, figure, shared_legend
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ TOP = 5
 @final
 @dataclass(frozen=True)
 class Row:
-    """A method on a data set: each figure a mean over predictions with its standard error."""
+    """A method on a data set: means over predictions with their standard errors."""
 
     method: str
     stability: tuple[float, float]
@@ -92,9 +92,9 @@ def _figures(
 
 
 def covered(intervals: Array | None, reference: Array | None, top: int | None = None) -> float:
-    """The share of intervals that hold the reference, of all features or of its strongest.
+    """The share of intervals that contain the reference, of all features or of its strongest.
 
-    Features that never moved have no part: they are 0 for sure, and always hold.
+    Features that never moved are left out: their score is 0 without uncertainty.
     """
     if intervals is None or reference is None:
         return NAN
@@ -116,7 +116,8 @@ def stability(records: Records) -> Page:
         "with what the method itself converges to, *error* the relative distance from its own "
         "limit. *Covers* is how often its 90% intervals hold its own limit, and LIME's; *width* is "
         "theirs, in units of the largest score. *CCM* is (1 − sign entropy) × rank similarity over "
-        "different runs. ± is a standard error over predictions; a dash is what does not exist."
+        "different runs. ± is a standard error over predictions; a dash is what does not exist, or "
+        "was not run."
     )
     for problem in records.problems():
         _section(page, records, problem)
@@ -124,9 +125,8 @@ def stability(records: Records) -> Page:
     page.draw(
         "truth",
         cloud(records),
-        "Stable is not right: stability against agreement with LIME's limit, above chance, one "
-        "dot for each method and data set. Right of the line, stability promises more than "
-        "agreement keeps.",
+        "Stability against agreement with LIME's limit, both above chance, one dot for each method "
+        "and data set. To the right of the line, stability is higher than agreement.",
     )
     return page
 
@@ -182,7 +182,7 @@ def _fit(r2: float) -> str:
 
 
 def verdict(rows: list[Row], problem: str, name: str) -> str:
-    """What the table says, in sentences."""
+    """Sentences about the table."""
     by = {r.method: r for r in rows}
     most = max(rows, key=lambda r: r.stability[0])
     said = [f"Verdict: the most stable here is {most.method} ({most.stability[0]:.3f})"]
@@ -247,7 +247,7 @@ _COLUMNS = ("stability", "to_lime", "to_own", "error", "covered", "covered_lime"
 
 
 def cloud(records: Records) -> Figure:
-    """Stability against agreement, both with what chance gives taken off."""
+    """Stability against agreement, both corrected for chance."""
     made, axes = figure(1, 1, 7.2, 5.2)
     ax = axes[0]
     ax.plot([0, 1], [0, 1], color="0.6", linewidth=1, zorder=1)
@@ -273,13 +273,13 @@ def cloud(records: Records) -> Figure:
         ax.scatter(
             xs,
             ys,
-            s=44,
+            s=100 if method == DEFAULT else 44,
             color=COLOURS[k % len(COLOURS)],
             marker=MARKERS[k % len(MARKERS)],
             label=method,
             zorder=3,
-            edgecolor="white",
-            linewidth=0.6,
+            edgecolor="black" if method == DEFAULT else "white",
+            linewidth=1.2 if method == DEFAULT else 0.6,
         )
     ax.set_xlabel("stability between runs, above chance")
     ax.set_ylabel("agreement with LIME's limit, above chance")

@@ -1,4 +1,4 @@
-"""What stopping when sure asks and is worth, beside fixed numbers of rows."""
+"""The rows and the agreement of stopping rules, compared with fixed numbers of rows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from eagle.metrics.truth import agreement
 from evaluation.measure import ROWS
 from evaluation.report import paper
 from evaluation.report.page import Page, number, spread
-from evaluation.report.records import BALANCED, Records, mean
+from evaluation.report.records import DEFAULT, Records, mean
 from evaluation.report.stability import TOP
 
 FIXED = 500
@@ -32,11 +32,11 @@ class Outcome:
 
 
 def outcome(records: Records, problem: str, rule: str) -> Outcome | None:
-    """What a rule asked and gave; a fixed number of rows is a rule, too."""
+    """The rows and results of a rule; a fixed number of rows is a rule, too."""
     rows, right, stable, ended, sure = [], [], [], [], []
     for i in records.instances(problem):
-        runs = records.runs(problem, BALANCED, i, until=rule)
-        limit = records.limit(problem, BALANCED, i)
+        runs = records.runs(problem, DEFAULT, i, until=rule)
+        limit = records.limit(problem, DEFAULT, i)
         if not runs or limit is None:
             continue
         scores = np.array([r["scores"] for r in runs])
@@ -59,9 +59,9 @@ def outcome(records: Records, problem: str, rule: str) -> Outcome | None:
 
 
 def rows_for(level: float, outcomes: list[Outcome]) -> float:
-    """The mean rows at which outcomes reach an agreement, between those measured; NaN beyond them.
+    """The mean number of rows to reach an agreement; NaN outside the measured range.
 
-    Between two outcomes agreement goes as the logarithm of rows.
+    Agreement is interpolated linearly in the logarithm of rows.
     """
     known = sorted(outcomes, key=lambda o: o.rows)
     heights = np.maximum.accumulate([o.right[0] for o in known])
@@ -80,11 +80,14 @@ def stopping(records: Records) -> Page:
     page = Page("stop", records.experiment.title)
     rules = [str(rule) for rule in records.experiment.sweep["until"]]
     page.say(
-        f"{BALANCED} asks growing parts of one plan until a rule is met, corrected for the number "
+        f"{DEFAULT} asks growing parts of one plan until a rule is met, corrected for the number "
         f"of looks, or {records.budget:,} rows are spent. `top 5` is `until=Top(5)`: the five "
-        "strongest features are so with probability 0.95. `width 0.1` is `until=Width(0.1)`: every "
-        "95% interval is that narrow, in units of probability. `rows 500` asks 500 rows and no "
-        f"more. *Right* is the overlap of the {TOP} strongest features with those of its own limit."
+        "strongest features are right with probability 0.95. `width 0.1` is `until=Width(0.1)`: "
+        "every 95% interval is that narrow, in units of probability. `rows 500` asks 500 rows and "
+        f"no more. There are {records.predictions()}, {records.experiment.runs} runs each. *Right* "
+        f"is the overlap of the {TOP} strongest features with those of its own limit. The *share "
+        "that ended* are runs that asked fewer rows than that, also those that ran out of rows "
+        "that differ."
     )
     lines, saved = [], []
     for problem in records.problems():
@@ -145,8 +148,8 @@ def _verdict(records: Records, rules: list[str], saved: list[tuple[str, Outcome,
     ]
     sure = [o.right_where_ended for o in tops if np.isfinite(o.right_where_ended)]
     said = (
-        f"where `top 5` ends, {np.mean(sure):.1%} of its features are right in the mean over data "
-        "sets"
+        f"where `top 5` ends, the overlap is {np.mean(sure):.3f} in the mean over data sets, and "
+        f"{min(sure):.3f} at the lowest"
         if sure
         else "`top 5` never ended"
     )

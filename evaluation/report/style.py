@@ -21,16 +21,16 @@ COLOURS: Final = (
     "#8C8C00",
     "#A0522D",
     "#4B6E8A",
-    "#999999",
+    "#F0E442",
 )
-"""Okabe and Ito's, which the colour-blind can tell apart, and some more."""
+"""Okabe and Ito's colours, which the colour-blind can distinguish, and some more."""
 
 MARKERS: Final = "osD^vP*Xh<>d"
 STYLES: Final = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)))
 
 
 def figure(rows: int, columns: int, width: float, height: float) -> tuple[Figure, list[Any]]:
-    """A figure with so many panels, and the panels in reading order."""
+    """A figure of rows and columns of panels, and the panels in reading order."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
@@ -46,6 +46,6 @@ def figure(rows: int, columns: int, width: float, height: float) -> tuple[Figure
 
 
 def shared_legend(made: Figure, ax: Any) -> None:
-    """The legend of one panel, for all, to the right."""
+    """One legend for all panels, on the right."""
     handles, labels = ax.get_legend_handles_labels()
     made.legend(handles, labels, loc="outside right upper", frameon=False, fontsize="small")

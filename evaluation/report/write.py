@@ -11,12 +11,13 @@ from evaluation.experiment import Experiment
 from evaluation.report.choice import default
 from evaluation.report.crossover import crossover
 from evaluation.report.curves import ablation, bounds, convergence
+from evaluation.report.examples import attributions, samples
 from evaluation.report.frontier import frontier
 from evaluation.report.page import Page
-from evaluation.report.pictures import attributions, samples
 from evaluation.report.readings import readings
 from evaluation.report.records import Records
 from evaluation.report.runtime import runtime, seconds
+from evaluation.report.segments import segments
 from evaluation.report.stability import stability
 from evaluation.report.stop import stopping
 from evaluation.store import Store
@@ -31,6 +32,7 @@ PAGES: Final[dict[str, Callable[[Records], Page]]] = {
     "figure3-prior": ablation,
     "figure3-pool": ablation,
     "figure3-segments": ablation,
+    "mnist-segments": segments,
     "attributions": attributions,
     "texts": attributions,
     "bounds": bounds,
@@ -40,8 +42,16 @@ PAGES: Final[dict[str, Callable[[Records], Page]]] = {
 }
 
 
+BESIDE: Final = {
+    "paper/README.md": "As much as was run in the paper's own sizes",
+    "untouched.md": "The default on tables that had no say in anything",
+    "survey.md": "Surveys: one set of rows for every row of a table, beside plans for each row",
+}
+"""Pages that stand beside those of a profile."""
+
+
 def write(planned: dict[str, Experiment], store: Store, how: str, out: Path) -> list[Path]:
-    """Write a page for every experiment that has records; those that have none are left out.
+    """Write a page for every experiment that has records.
 
     `how` are the options of the command that made the records.
     """
@@ -71,4 +81,8 @@ def write(planned: dict[str, Experiment], store: Store, how: str, out: Path) -> 
         "package registry."
     )
     index.say("\n".join(f"- [{page.title}]({page.name}.md)" for page in pages))
+    beside = [f"- [{title}]({name})" for name, title in BESIDE.items() if (out / name).exists()]
+    if beside:
+        index.say("Beside these:")
+        index.say("\n".join(beside))
     return [page.write(out) for page in (*pages, index)]

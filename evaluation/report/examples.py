@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST = 10
-"""So many features are drawn."""
+"""The largest number of features drawn."""
 
 
 def samples(records: Records) -> Page:
@@ -87,7 +87,7 @@ def _scatter(records: Records) -> Figure:
         ax.set_title(method, fontsize="medium")
     low, high = np.min(corners, axis=0), np.max(corners, axis=0)
     margin = 0.04 * (high - low)
-    for ax in axes[: len(methods)]:  # the same frame for all, and nobody's rows outside it
+    for ax in axes[: len(methods)]:  # the same limits for all, wide enough for all rows
         ax.set(
             xlim=(low[0] - margin[0], high[0] + margin[0]),
             ylim=(low[1] - margin[1], high[1] + margin[1]),
@@ -100,7 +100,7 @@ def _scatter(records: Records) -> Figure:
 
 
 def attributions(records: Records) -> Page:
-    """Scores with 90% intervals of the Bayesian methods, a prediction of each problem."""
+    """Scores with 90% intervals of the Bayesian methods, one prediction of each problem."""
     page = Page(records.experiment.name, records.experiment.title)
     page.say(
         f"Scores with their 90% intervals, {records.budget} rows, one run. Intervals speak of the "
@@ -157,7 +157,7 @@ def _widths(records: Records, problem: str, instance: int) -> list[list[str]]:
 
 
 def _bars(records: Records, problem: str, instance: int) -> Figure:
-    """A panel for each method, the features of the first in the order of its sizes."""
+    """A panel for each method; features are in the order of the first method's sizes."""
     methods = records.methods(problem)
     runs = {m: records.runs(problem, m, instance)[0] for m in methods}
     total = sum(np.abs(np.array(r["scores"])) / np.abs(r["scores"]).max() for r in runs.values())

@@ -1,11 +1,11 @@
-"""What explaining a picture costs outside the model, beside the model and beside lime_image.
+"""The time of explaining an image outside the model, compared with the model and lime_image.
 
-    python -m evaluation bench pictures [--quick]
+    python -m evaluation bench images [--quick]
 
-The picture is scikit-image's astronaut, 224 × 224 in colour, cut by SLIC into about 50 segments;
+The image is scikit-image's astronaut, 224 × 224 in colour, divided by SLIC into about 50 segments;
 500 masks. The black box is EfficientNet-Lite0 if EAGLE_DATA points to the data folder, else a small
-network of random weights: only its time matters here. One thread. lime_image is given the same
-segments and as many masks.
+network of random weights, since only time matters here. One thread. lime_image gets the same
+segments and number of masks.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from eagle.models.vision import Network
 BUDGET = 500
 
 
-def picture() -> Any:
+def photograph() -> Any:
     return np.ascontiguousarray(astronaut()[32:480:2, 32:480:2])
 
 
@@ -44,8 +44,8 @@ def box() -> tuple[str, Any]:
     rng = np.random.default_rng(0)
     first, last = rng.normal(size=(56 * 56 * 3, 64)) / 50, rng.normal(size=(64, 10))
 
-    def network(pictures: Any) -> Any:
-        small = pictures[:, ::4, ::4].reshape(len(pictures), -1) / 255
+    def network(images: Any) -> Any:
+        small = images[:, ::4, ::4].reshape(len(images), -1) / 255
         logits = np.tanh(small @ first) @ last
         shifted = np.exp(logits - logits.max(axis=1, keepdims=True))
         return shifted / shifted.sum(axis=1, keepdims=True)
@@ -58,7 +58,7 @@ def segments(image: Any) -> Any:
 
 
 def main(argv: Sequence[str]) -> None:
-    parser = argparse.ArgumentParser("python -m evaluation bench pictures", description=__doc__)
+    parser = argparse.ArgumentParser("python -m evaluation bench images", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="fewer repeats")
     with threadpool_limits(1):
         measured(2 if parser.parse_args(argv).quick else 5)
@@ -67,7 +67,7 @@ def main(argv: Sequence[str]) -> None:
 def measured(repeats: int) -> None:
     from lime.lime_image import LimeImageExplainer
 
-    image, (name, network) = picture(), box()
+    image, (name, network) = photograph(), box()
     lime = LimeImageExplainer(random_state=0)
     times = []
     for _ in range(repeats):
@@ -78,9 +78,9 @@ def measured(repeats: int) -> None:
         ours = time.perf_counter() - start
         spent = [0.0]
 
-        def timed(pictures: Any, spent: list[float] = spent) -> Any:
+        def timed(images: Any, spent: list[float] = spent) -> Any:
             began = time.perf_counter()
-            answers = network(pictures)
+            answers = network(images)
             spent[0] += time.perf_counter() - began
             return answers
 

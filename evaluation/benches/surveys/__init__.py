@@ -1,0 +1,1 @@
+"""What the bench of surveys measures, a part in each file: see `evaluation.benches.survey`."""
