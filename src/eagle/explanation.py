@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Final, Protocol, final
+from warnings import warn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -107,7 +108,8 @@ class Explanation:
 
     For a line, a score is the coefficient of the feature. In the binned view a feature is 1
     while the row keeps the instance's bin or level, so its score is what *having* that value
-    adds; in the continuous view it is the change per standard deviation. `posterior` says how
+    adds; in the continuous view it is the change per standard deviation. `data` are the instance's
+    own values. `posterior` says how
     sure the scores are; it is None if the method does not know. Scores that are not `signed` only
     say how much a feature matters, not which way it pushes. `contrast` is how far the instance
     is from the background, in each feature's units. If `surrogate` is None, the scores came from
@@ -117,7 +119,7 @@ class Explanation:
 
     names: tuple[str, ...]
     conditions: tuple[str, ...]
-    values: tuple[Any, ...]
+    data: tuple[Any, ...]
     scores: Array
     posterior: Posterior | None
     signed: bool
@@ -250,6 +252,12 @@ class Explanation:
         """(condition, score) pairs, strongest first."""
         return [(self.conditions[j], float(self.scores[j])) for j in self.order()]
 
+    @property
+    def values(self) -> tuple[Any, ...]:
+        """The old name of `data`."""
+        warn_renamed("Explanation")
+        return self.data
+
     def __repr__(self) -> str:
         best = ", ".join(f"{self.names[j]} {self.scores[j]:+.3g}" for j in self.order()[:3])
         more = ", …" if len(self.names) > 3 else ""
@@ -352,6 +360,15 @@ class Explanation:
         from eagle.show import export
 
         return export.to_shap(self, level)
+
+
+def warn_renamed(kind: str) -> None:
+    """Warn whoever reads `values`, which holds attributions in shap."""
+    warn(
+        f"{kind}.values is now .data; scores are in .scores, not in .values as in shap",
+        DeprecationWarning,
+        stacklevel=3,
+    )
 
 
 def columns(e: Explanation, level: float) -> tuple[Array, Array, Array, Array]:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, final, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle.explanation import LEVEL, Asked, Bill, Explanation
+from eagle.explanation import LEVEL, Asked, Bill, Explanation, warn_renamed
 from eagle.link import Logit
 from eagle.surrogate.posterior import Bounds, Posterior, StudentT, check_level, check_top
 from eagle.targets import Target, target_text
@@ -103,11 +103,11 @@ class Stacked:
     """The numbers of explanations that have the same features, a row each.
 
     `scores` and `spread`, the scales of their t, have shape (n, d); `df`, predictions and fits have
-    shape (n,). `values`, shape (n, d), are the rows' own values. NaN stands for what is not known.
+    shape (n,). `data`, shape (n, d), are the rows' own values. NaN stands for what is not known.
     """
 
     names: tuple[str, ...]
-    values: NDArray[np.object_]
+    data: NDArray[np.object_]
     scores: Array
     spread: Array
     df: Array
@@ -337,9 +337,15 @@ class Explanations(Sequence[Explanation]):
         return self.table.scores
 
     @property
-    def values(self) -> NDArray[np.object_]:
+    def data(self) -> NDArray[np.object_]:
         """The rows' own values, shape (n, d)."""
-        return self.table.values
+        return self.table.data
+
+    @property
+    def values(self) -> NDArray[np.object_]:
+        """The old name of `data`."""
+        warn_renamed("Explanations")
+        return self.data
 
     @property
     def predictions(self) -> Array:
@@ -487,11 +493,11 @@ def stack(items: Sequence[Explanation]) -> Stacked:
     }
     values = np.empty((len(items), d), dtype=object)
     for i, e in enumerate(items):
-        values[i] = np.fromiter(e.values, dtype=object, count=d)
+        values[i] = np.fromiter(e.data, dtype=object, count=d)
     spread = [_spread(e.posterior, missing) if kind else missing for e in items]
     return Stacked(
         names=items[0].names,
-        values=values,
+        data=values,
         scores=np.stack([e.scores for e in items]),
         spread=np.stack(spread),
         df=np.array([_df(e.posterior) for e in items]),
@@ -553,7 +559,7 @@ def bare(
         many,
         names=stacked.names,
         conditions=tuple(many["conditions"][i]),
-        values=tuple(stacked.values[i]),
+        data=tuple(stacked.data[i]),
         scores=stacked.scores[i],
         posterior=many["bounds"](i) if not stacked.kind else stacked.posterior(i),
         signed=stacked.signed,

@@ -202,7 +202,7 @@ def told_by(method: Foreign, question: Question) -> Explanation:
     return Explanation(
         names=question.names,
         conditions=instances.conditions(i),
-        values=instances.own(i),
+        data=instances.own(i),
         scores=foreign.scores,
         posterior=foreign.posterior,
         signed=foreign.signed,

@@ -237,7 +237,7 @@ def _masks(e: Explanations, groups: Any) -> Masks:
         if isinstance(groups, str):
             if groups not in e.names:
                 raise InputError(f"there is no feature {groups!r} to make groups of")
-            labels = e.values[:, e.names.index(groups)]
+            labels = e.data[:, e.names.index(groups)]
         else:
             labels = np.asarray(groups, dtype=object)
         if labels.shape != (len(e),):

@@ -178,7 +178,7 @@ def test_nan_in_the_data(binary: Any) -> None:
         e = explainer.explain(X[3])
         check(e, 6)
         assert e.conditions[1] == "x1 is missing"
-        assert e.values[1] is None
+        assert e.data[1] is None
 
 
 @pytest.mark.parametrize(

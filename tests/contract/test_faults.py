@@ -112,7 +112,7 @@ def test_rows_that_are_asked_first_are_kept_with_their_places() -> None:
         next(each)
     kept: Any = caught.value
     assert kept.places == [4]
-    assert kept.finished[0].values[0] is None
+    assert kept.finished[0].data[0] is None
 
 
 def test_what_lets_nobody_set_attributes_carries_it_too() -> None:

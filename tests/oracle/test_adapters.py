@@ -258,7 +258,7 @@ def test_categories_are_codes_for_them_and_themselves_for_the_model(name: str) -
         table.iloc[[4]], "leaves"
     )
     assert model.kinds == {pd.DataFrame}
-    assert e.values[1] == table["town"][4]
+    assert e.data[1] == table["town"][4]
     rows, x = background(codes), codes[[4]]
     if name == "kernel":
         np.random.seed(0)  # noqa: NPY002

@@ -333,7 +333,7 @@ def test_groups_are_compared(file: Path, tmp_path: Path, capsys: Capture) -> Non
 def test_numbers_are_cut_into_four_ranges(file: Path) -> None:
     every = Explanations.load(file)
     labels = np.array(summary.groups(every, "age"))
-    ages = every.values[:, 0].astype(float)
+    ages = every.data[:, 0].astype(float)
     names, counts = np.unique(labels, return_counts=True)
     assert len(names) == 4
     assert counts.min() >= 8

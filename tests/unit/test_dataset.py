@@ -60,7 +60,7 @@ def check(found: Explanations, expected: Explanations) -> None:
     np.testing.assert_array_equal(found.scores, expected.scores)
     np.testing.assert_array_equal(found.interval(), expected.interval())
     np.testing.assert_array_equal(found.predictions, expected.predictions)
-    assert (found.values == expected.values).all()
+    assert (found.data == expected.data).all()
 
 
 # -- the same, whoever works ---------------------------------------------------------------------
@@ -449,7 +449,7 @@ def test_texts_of_a_column(tmp_path: Path) -> None:
     whole = maker.explain_many(texts, progress=False)
     for one, other in zip(found, whole, strict=True):
         assert one.names == other.names
-        assert one.values == other.values
+        assert one.data == other.data
         assert one.conditions == other.conditions
         np.testing.assert_array_equal(one.scores, other.scores)
         np.testing.assert_array_equal(one.shown(), other.shown())

@@ -133,16 +133,16 @@ def test_conditions_are_dates() -> None:
     explainer = eagle.Explainer(lambda X: X["x"], table, budget=60)
     e = explainer.explain(table.iloc[[26]])
     assert e.conditions[0] == "2021-01-26 < joined ≤ 2021-02-20"
-    assert e.values[0] == "2021-01-27"
+    assert e.data[0] == "2021-01-27"
     assert "joined: datetime64" in explainer.describe()
     assert ", dates" in explainer.describe()
     missing = explainer.explain({"joined": pd.NaT, "x": 1})
     assert missing.conditions[0] == "joined is missing"
     noon = explainer.explain({"joined": "2021-01-27T12:30", "x": 1})
-    assert noon.values[0] == "2021-01-27 12:30"
+    assert noon.data[0] == "2021-01-27 12:30"
     zoned = pd.DataFrame({"t": ROME, "x": range(N)})
     told = eagle.Explainer(lambda X: X["x"], zoned, budget=60).explain(zoned.iloc[[0]])
-    assert told.values[0].endswith(" UTC")
+    assert told.data[0].endswith(" UTC")
 
 
 def test_bounds_are_dates_and_scales_are_durations() -> None:

@@ -93,7 +93,7 @@ def test_large_identifiers_keep_every_digit() -> None:
         _, rows = asked(lambda D: D["a"].to_numpy(), data, x, freeze=["id"])
         assert (rows["id"] == 2**60 + 5).all()
     e, rows = asked(lambda D: D["a"].to_numpy(), data, data.iloc[[5]], categories=["id"])
-    assert e.values[0] == 2**60 + 5
+    assert e.data[0] == 2**60 + 5
     assert rows["id"].isin(data["id"]).all()
     assert rows["id"].nunique() > 20
 
@@ -124,7 +124,7 @@ def test_what_is_masked_is_missing() -> None:
         masked,
         np.ma.masked_array(X[0], mask=[True, False, False, False]),
     )
-    assert e.values[0] is None
+    assert e.data[0] is None
     with pytest.raises(eagle.ReplyError, match="masked some of its answers"):
         asked(lambda Z: np.ma.masked_array(Z[:, 0], mask=Z[:, 0] > 0), X, X[0])
 
@@ -258,7 +258,7 @@ def test_odd_rows_share_calls_and_keep_their_places() -> None:
     assert [len(D) > 0 for D in calls] == [True, True]
     for i in (0, 1, 7, 8):
         assert np.array_equal(together[i].scores, explainer.explain(rows.iloc[i]).scores)
-        assert (together[i].values[0] is None) == (i % 7 == 0)
+        assert (together[i].data[0] is None) == (i % 7 == 0)
 
 
 def test_odd_rows_already_paid_for_survive_a_failure() -> None:
@@ -276,7 +276,7 @@ def test_odd_rows_already_paid_for_survive_a_failure() -> None:
     with pytest.raises(eagle.ModelError) as caught:
         eagle.Explainer(model, data, budget=40).explain_many(rows)
     (kept,) = caught.value.finished
-    assert kept.values[0] is None
+    assert kept.data[0] is None
 
 
 def test_frozen_columns_of_polars_are_passed_on_and_decimals_are_numbers() -> None:
@@ -389,7 +389,7 @@ def test_more_that_does_not_fit() -> None:
     assert len(repr(Background.of(X))) < 100
     eagle.Explainer(model, X, freeze=None, categories=None)  # type: ignore[arg-type]
     flags = X > 0
-    assert eagle.Explainer(model, flags, budget=20).explain([1, 0, 1, 0]).values[0] is True
+    assert eagle.Explainer(model, flags, budget=20).explain([1, 0, 1, 0]).data[0] is True
     one = eagle.Explainer(lambda Z: Z[:, 0], X, budget=1).explain(X[0])
     assert any("1 row is few" in w for w in one.warnings)
     assert not any("same answer" in w for w in one.warnings)

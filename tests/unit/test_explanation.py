@@ -47,6 +47,19 @@ def test_lists_and_ranks(iris: eagle.Explanation) -> None:
         iris.top(0)
 
 
+def test_the_old_name_of_the_data_says_what_it_is(iris: eagle.Explanation) -> None:
+    """In shap `values` are attributions, so whoever reads them here is told where those are."""
+    said = r"\.values is now \.data; scores are in \.scores, not in \.values as in shap"
+    with pytest.warns(DeprecationWarning, match=f"Explanation{said}") as caught:
+        assert iris.values is iris.data
+    assert caught[0].filename == __file__
+    with pytest.warns(DeprecationWarning, match=f"Explanations{said}"):
+        assert eagle.Explanations.of([iris]).values.tolist() == [list(iris.data)]
+    plan = eagle.Explainer(lambda q: q[:, 0], RNG.random((30, 2)), budget=10).plan([0.25, 1.0])
+    with pytest.warns(DeprecationWarning, match=f"Plan{said}"):
+        assert plan.values == plan.data == (0.25, 1.0)
+
+
 def test_the_line_adds_up(iris: eagle.Explanation) -> None:
     assert np.isclose(iris.intercept + iris.scores.sum(), iris.local_prediction)
     assert np.array_equal(iris.fit.scores, iris.scores)

@@ -49,7 +49,7 @@ def test_a_sequence_with_names(many: Explanations) -> None:
     assert np.allclose(many.probability_sign()[4], many[4].probability_sign())
     some = many.where(many.scores[:, 0] > np.median(many.scores[:, 0]))
     assert len(some) == 6
-    assert many.values[0, 0] == ROWS.iloc[0, 0]
+    assert many.data[0, 0] == ROWS.iloc[0, 0]
     with pytest.raises(IndexError):
         many[12]
     with pytest.raises(eagle.InputError, match="no row with the id 'nobody'"):
@@ -152,7 +152,7 @@ def test_files(many: Explanations, tmp_path: Path) -> None:
     assert read.ids == many.ids
     assert np.array_equal(read.scores, many.scores)
     assert np.array_equal(read.interval(0.8), many.interval(0.8))
-    assert np.array_equal(read.values, many.values)
+    assert np.array_equal(read.data, many.data)
     pd.testing.assert_frame_equal(read.summary(), many.summary())
     one = read[3]
     assert np.array_equal(one.scores, many[3].scores)

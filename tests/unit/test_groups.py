@@ -52,7 +52,7 @@ def test_a_one_hot_block_is_explained_as_the_category_it_is(view: Any) -> None:
         a, b = grouped.explain(HOT.iloc[[i]]), category.explain(PLAIN.iloc[[i]])
         assert a.names == b.names == ("colour", "size")
         assert a.conditions == b.conditions
-        assert a.values == b.values
+        assert a.data == b.data
         assert np.array_equal(a.scores, b.scores)
 
 

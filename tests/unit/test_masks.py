@@ -90,7 +90,7 @@ def test_labels_start_where_they_like(renumbered: Any) -> None:
     other, _ = seen(Images(renumbered(FOUR), fill=0), x)
     assert np.array_equal(other.scores, e.scores)
     assert e.names == ("segment 0", "segment 1", "segment 2", "segment 3")
-    assert e.values == (12, 12, 12, 12)
+    assert e.data == (12, 12, 12, 12)
     assert (np.abs(other.scores) > 0).all()
 
 
@@ -115,7 +115,7 @@ def test_a_function_cuts_each_picture_by_itself() -> None:
     ex = eagle.Explainer(bright, Images(halves), task="regression", budget=20)
     together = ex.explain_many(many, progress=False)
     for x, e in zip(many, together, strict=True):
-        assert e.values == ((halves(x) == 0).sum(), (halves(x) == 1).sum())
+        assert e.data == ((halves(x) == 0).sum(), (halves(x) == 1).sum())
         assert np.array_equal(ex.explain(x).scores, e.scores)
     as_lists = ex.explain_many([m.tolist() for m in many], progress=False)
     assert np.allclose(as_lists[1].scores, together[1].scores)
@@ -129,7 +129,7 @@ def test_superpixels_by_default(colour: bool, segments: Any) -> None:
     x = np.stack([x, x**2, down], axis=-1) if colour else x
     e, asked = seen(Images(segments), x, budget=40)
     assert 2 <= len(e.names) <= 2 * int(segments or 20)
-    assert sum(e.values) == x.shape[0] * x.shape[1]
+    assert sum(e.data) == x.shape[0] * x.shape[1]
     assert np.array_equal(asked[0], x)
     assert np.isfinite(e.scores).all()
 
@@ -138,7 +138,7 @@ def test_pictures_of_one_grey_or_one_pixel() -> None:
     for x in (np.full((12, 12, 3), 0.5), np.zeros((1, 1)), np.full((1, 1, 3), 7, np.uint8)):
         e, _ = seen(Images(), x)
         assert np.isfinite(e.scores).all()
-        assert sum(e.values) == x.shape[0] * x.shape[1]
+        assert sum(e.data) == x.shape[0] * x.shape[1]
         assert len(e.names) == 1
         assert "of one colour is a single segment" in e.warnings[0]
         assert "what is off looks as what is on" in e.warnings[0]
@@ -392,11 +392,11 @@ def test_repeats_are_one_feature_or_several() -> None:
     text = "no no, never No"
     e, asked = read(text, Texts(split=words))
     assert e.names == ("no", "never", "No")
-    assert e.values == (2, 1, 1)
+    assert e.data == (2, 1, 1)
     assert ", never No" in asked
     each, _ = read(text, Texts(split=words, bag=False))
     assert each.names == ("no [0]", "no [1]", "never", "No")
-    assert each.values == (1, 1, 1, 1)
+    assert each.data == (1, 1, 1, 1)
 
 
 def test_other_parts_than_words() -> None:

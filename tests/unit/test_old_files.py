@@ -43,7 +43,7 @@ def test_a_background_of_before_explains_as_it_did() -> None:
     ground = eagle.Background.load(FILES / "background-0.1.json")
     before = eagle.Explanation.load(FILES / "explanation-0.1.json")
     ex = eagle.Explainer(model, ground, budget=24, task="classification", outputs=("no", "yes"))
-    e = ex.explain(list(before.values))
+    e = ex.explain(list(before.data))
     assert e.conditions == before.conditions
     assert np.allclose(e.scores, SCORES, rtol=1e-9)
 

@@ -28,7 +28,7 @@ def test_scores_are_what_parts_add() -> None:
     assert e.names == ("3.0", "-1.0", "10.0", "0.0")
     assert np.allclose(e.scores, [3, -1, 10, 0], atol=0.5)
     assert e.top(1) == ["10.0"]
-    assert e.values == (3.0, -1.0, 10.0, 0.0)
+    assert e.data == (3.0, -1.0, 10.0, 0.0)
 
 
 def test_fixed_parts_are_always_kept_and_never_scored() -> None:

@@ -229,7 +229,7 @@ def test_what_is_no_result_is_refused(many: Explanations) -> None:
 def test_features_that_are_not_shown_are_counted(draw: Callable[..., Axes]) -> None:
     e = synthetic(normal(60, 40))
     labels = np.array(["a", "b", "c"], dtype=object)[np.arange(60) % 3]
-    e = replace(e, stacked=replace(e.table, values=np.tile(labels[:, None], (1, 40))))
+    e = replace(e, stacked=replace(e.table, data=np.tile(labels[:, None], (1, 40))))
     ax = draw(e)
     counted = [t.get_text() for t in ax.get_yticklabels(minor=True)]
     if ax.get_ylabel():  # dependence draws one feature
@@ -389,7 +389,7 @@ def test_few_rows_have_their_own_error_bars(many: Explanations) -> None:
     some = many[:40]
     ax = plot.dependence(some, "age")
     places, _ = points_of(ax)
-    expected = np.column_stack([some.values[:, 0].astype(float), some.scores[:, 0]])
+    expected = np.column_stack([some.data[:, 0].astype(float), some.scores[:, 0]])
     assert places[np.lexsort(places.T)] == pytest.approx(expected[np.lexsort(expected.T)])
     assert lines_of(ax, 1) == pytest.approx(some.interval()[:, 0])
     assert "interval, of each row" in ax.get_xlabel()
@@ -408,18 +408,18 @@ def test_missing_numbers_have_a_place_of_their_own(many: Explanations) -> None:
     ax = plot.dependence(many, "income", colour="age")
     ticks = {t.get_text(): x for t, x in zip(ax.get_xticklabels(), ax.get_xticks(), strict=True)}
     places, _ = points_of(ax)
-    incomes = [v for v in many.values[:, 1] if v is not None]
+    incomes = [v for v in many.data[:, 1] if v is not None]
     left = ticks["missing"]
     assert left < min(incomes)
     at = places[np.isclose(places[:, 0], left), 1]
-    missing = many.scores[[v is None for v in many.values[:, 1]], 1]
+    missing = many.scores[[v is None for v in many.data[:, 1]], 1]
     assert set(at.round(9)) <= set(missing.round(9))
     assert len(at)
 
 
 def test_levels_stand_in_order_of_their_mean_score(many: Explanations) -> None:
     ax = plot.dependence(many, "job", colour="age")
-    job = many.values[:, 2]
+    job = many.data[:, 2]
     jobs = ["clerk", "nurse", "smith"]
     jobs.sort(key=lambda name: float(many.scores[job == name, 2].mean()))
     assert [t.get_text() for t in ax.get_xticklabels()] == [*jobs, "missing"]
@@ -529,7 +529,7 @@ def test_missing_values_are_a_group_and_groups_too_many_are_counted(many: Explan
     assert texts[2] == "… and 2 more"
     every = plot.cohorts(many.compare("job")).get_legend()
     assert every is not None
-    missing = int(sum(v is None for v in many.values[:, 2]))
+    missing = int(sum(v is None for v in many.data[:, 2]))
     assert f"missing ({missing} rows)" in [t.get_text() for t in every.get_texts()]
 
 

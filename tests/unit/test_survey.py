@@ -238,7 +238,7 @@ def test_missing_values_and_flags() -> None:
     many = eagle.Explainer(model, data).survey(1024).explain_many(data.iloc[:6])
     assert np.allclose(many.scores[0], [3, 1, -2, 0], atol=0.1)
     assert many[0].conditions[0] == "gap is missing"
-    assert many.values[0].tolist() == [None, True, None, 1.0]
+    assert many.data[0].tolist() == [None, True, None, 1.0]
     low, high = np.moveaxis(many.interval(), 2, 0)
     assert (high - low)[:, 3].max() == 0
 
@@ -366,7 +366,7 @@ def test_groups_of_columns_and_dates(tmp_path: Path) -> None:
     survey = eagle.Explainer(model, data, groups=groups).survey(512)
     many = survey.explain_many(data.iloc[:8])
     assert many.names == ("colour", "day")
-    assert many.values[0, 0] == colour[0]
+    assert many.data[0, 0] == colour[0]
     survey.save(tmp_path / "s.json")
     read = eagle.load(tmp_path / "s.json").explain_many(data.iloc[:8], ask=False)
     assert np.array_equal(read.scores, many.scores)

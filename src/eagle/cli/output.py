@@ -111,7 +111,7 @@ def tidy(explanations: dict[int, Explanation], names: Mapping[int, Any] | None =
     frames = []
     for row, e in explanations.items():
         frame = e.to_frame()
-        values = [None if v is None else writable(str(v)) for v in e.values]
+        values = [None if v is None else writable(str(v)) for v in e.data]
         frame["value"] = pd.array(values, dtype="string")
         frame.insert(0, "row", row if names is None else names[row])
         frames.append(frame)

@@ -74,7 +74,7 @@ def groups(every: Explanations, feature: str) -> Any:
     if feature not in every.names:
         listed = ", ".join(every.names[:20]) + (", …" if len(every.names) > 20 else "")
         raise InputError(f"--by names {feature!r}, but the features are {listed}")
-    values = every.values[:, every.names.index(feature)]
+    values = every.data[:, every.names.index(feature)]
     known = [float(v) for v in values if finite(v)]
     if len(known) < sum(v is not None for v in values) or len(set(known)) <= DISTINCT:
         return [_label(v) for v in values.tolist()]

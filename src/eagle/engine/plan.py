@@ -17,7 +17,7 @@ import numpy as np
 
 from eagle.engine import room
 from eagle.engine.method import Choice, Method
-from eagle.explanation import Asked, Bill, Explanation, described
+from eagle.explanation import Asked, Bill, Explanation, described, warn_renamed
 from eagle.models.box import Box
 from eagle.subject import Subject
 from eagle.surrogate.fit import Fitter, Surrogate
@@ -227,7 +227,7 @@ class Plan:
 
     names: tuple[str, ...]
     conditions: tuple[str, ...]
-    values: tuple[Any, ...]
+    data: tuple[Any, ...]
     contrast: Array
     prepared: Prepared
     method: str
@@ -252,7 +252,7 @@ class Plan:
         return cls(
             names=instances.names(i),
             conditions=instances.conditions(i),
-            values=instances.own(i),
+            data=instances.own(i),
             contrast=instances.contrast(i),
             prepared=prepared,
             method=method.name,
@@ -267,6 +267,12 @@ class Plan:
     def rows(self) -> int:
         """How many rows the model is to answer: the price."""
         return len(self.prepared.points)
+
+    @property
+    def values(self) -> tuple[Any, ...]:
+        """The old name of `data`."""
+        warn_renamed("Plan")
+        return self.data
 
     def __repr__(self) -> str:
         return f"<Plan of {self.rows} rows for {len(self.names)} features by {self.method}>"
@@ -286,7 +292,7 @@ class Plan:
         return Explanation(
             names=self.names,
             conditions=self.conditions,
-            values=self.values,
+            data=self.data,
             target=target,
             outputs=outputs,
             task=task,

@@ -119,7 +119,7 @@ def _features(e: Explanation) -> list[dict[str, Any]]:
         {
             "name": e.names[j],
             "condition": e.conditions[j],
-            "value": plain_json(e.values[j]),
+            "value": plain_json(e.data[j]),
             "score": float(e.scores[j]),
             "low": null(float(low[j])),
             "high": null(float(high[j])),
@@ -189,7 +189,7 @@ def _read(data: Mapping[str, Any]) -> Explanation:
     explanation = Explanation(
         names=tuple(text(f["name"]) for f in features),
         conditions=tuple(text(f["condition"]) for f in features),
-        values=tuple(f["value"] for f in features),
+        data=tuple(f["value"] for f in features),
         scores=scores,
         posterior=surrogates.read_posterior(data["posterior"], scores),
         signed=flag(data["signed"]),

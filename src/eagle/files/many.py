@@ -122,7 +122,7 @@ def _columns(pa: Any, e: Explanations) -> dict[str, Any]:
     for name in BY_ROW:
         columns[name] = pa.array(vars(t)[name])
     for k, name in enumerate(t.names):
-        columns[place("value", k, name)] = pa.array([_written(v) for v in t.values[:, k]])
+        columns[place("value", k, name)] = pa.array([_written(v) for v in t.data[:, k]])
         columns[place("score", k, name)] = pa.array(t.scores[:, k])
         columns[place("scale", k, name)] = pa.array(t.spread[:, k])
         columns[place("contrast", k, name)] = pa.array(t.contrast[:, k])
@@ -221,7 +221,7 @@ class _Conditions:
     def __getitem__(self, i: int) -> list[str]:
         return [
             f"{name} is missing" if value is None else f"{name} = {value}"
-            for name, value in zip(self._t.names, self._t.values[i], strict=True)
+            for name, value in zip(self._t.names, self._t.data[i], strict=True)
         ]
 
 
@@ -237,7 +237,7 @@ def _stacked(found: Any, data: Mapping[str, Any], names: tuple[str, ...]) -> Sta
         raise ValueError("a scale or its degrees of freedom are none")
     return Stacked(
         names=names,
-        values=values,
+        data=values,
         scores=parts["score"],
         spread=parts["scale"],
         contrast=parts["contrast"],

@@ -47,7 +47,7 @@ def save(plan: Plan, path: str | PathLike[str]) -> None:
 
 
 def _to_dict(plan: Plan) -> dict[str, Any]:
-    rows = zip(plan.names, plan.conditions, plan.values, plan.contrast, strict=True)
+    rows = zip(plan.names, plan.conditions, plan.data, plan.contrast, strict=True)
     return FORMAT.seal(
         {
             "method": plan.method,
@@ -102,7 +102,7 @@ def _read(data: Mapping[str, Any]) -> Plan:
     return Plan(
         names=tuple(text(f["name"]) for f in features),
         conditions=tuple(text(f["condition"]) for f in features),
-        values=tuple(f["value"] for f in features),
+        data=tuple(f["value"] for f in features),
         contrast=np.array([number_or(f["contrast"], np.nan) for f in features]),
         prepared=Prepared(points, rows, fitter),
         method=text(data["method"]),

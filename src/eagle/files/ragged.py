@@ -35,7 +35,7 @@ def columns(pa: Any, items: Sequence[Explanation]) -> dict[str, Any]:
     out["signed"] = pa.array([bool(e.signed) for e in items])
     out["name"] = pa.array([[writable(n) for n in e.names] for e in items])
     out["condition"] = pa.array([[writable(c) for c in e.conditions] for e in items])
-    out["value"] = pa.array([[json.dumps(plain_json(v)) for v in e.values] for e in items])
+    out["value"] = pa.array([[json.dumps(plain_json(v)) for v in e.data] for e in items])
     out["score"] = pa.array([e.scores for e in items], numbers)
     out["scale"] = pa.array([None if t is None else t.spread for t in sure], numbers)
     out["contrast"] = pa.array([e.contrast for e in items], numbers)
@@ -58,7 +58,7 @@ def items(found: Any, common: Mapping[str, Any], targets: Sequence[Any]) -> Made
             common,
             names=names,
             conditions=tuple(map(text, row["condition"])),
-            values=tuple(map(_plain, row["value"])),
+            data=tuple(map(_plain, row["value"])),
             scores=lists["score"],
             posterior=_posterior(row, lists),
             signed=bool(row["signed"]),

@@ -130,7 +130,7 @@ def _written(drawn: Any) -> Iterable[str]:
                 yield from _written(compared.first)
         case Explanations():
             yield from (*drawn.names, *map(target_text, dict.fromkeys(drawn.targets)))
-            for column in drawn.values.T.tolist():
+            for column in drawn.data.T.tolist():
                 if any(isinstance(value, str) for value in column[:FIRST]):
                     yield from {str(value) for value in column}
         case tuple():

@@ -72,8 +72,8 @@ def dependence(
     scores, interval = e.scores[:, j], intervals(e, np.array([j]), level)[:, 0]
     p = page(ax, WIDTH, 3.0, "dependence")
     p.ax.axhline(0, color=p.ink, linewidth=0.8, zorder=1.5)
-    axis = Axis.of(Values.of(e.values[:, j]), scores, integer(most, "most", 1))
-    shade = None if colour is None else Values.of(e.values[:, _place(e, colour)])
+    axis = Axis.of(Values.of(e.data[:, j]), scores, integer(most, "most", 1))
+    shade = None if colour is None else Values.of(e.data[:, _place(e, colour)])
     doubt = unclear(interval)
     fewer = _points(p, axis, scores, doubt, shade)
     chosen = _bars(p, axis, scores, interval)

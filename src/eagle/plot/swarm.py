@@ -79,7 +79,7 @@ def beeswarm(
     high = 72 * p.height / (len(order) + (1 if more else 0))  # of a feature, in points
     drawn = 0
     for y, j in enumerate(order.tolist()):
-        values = Values.of(e.values[:, j])
+        values = Values.of(e.data[:, j])
         shown = thinned(cells[:, y], _vertical(values), STACK)
         lift = stacked_up(cells[:, y], shown, DOT / high, ROOM)
         _points(p, scores[shown, y], y - lift, coloured(p, values)[shown], doubt[shown, y])

@@ -29,7 +29,7 @@ def to_frame(e: Explanation, level: float = LEVEL) -> pd.DataFrame:
         {
             "feature": [writable(name) for name in e.names],
             "condition": [writable(condition) for condition in e.conditions],
-            "value": pd.Series(list(e.values), dtype=object),
+            "value": pd.Series(list(e.data), dtype=object),
             "output": [writable(e.target_name)] * len(e.names),
             "score": e.scores,
             "low": low,
@@ -50,7 +50,7 @@ def to_shap(e: Explanation, level: float = LEVEL) -> Any:
     return shap.Explanation(
         values,
         base_values=e.local_prediction - float(values.sum()),
-        data=np.array(e.values, dtype=object),
+        data=np.array(e.data, dtype=object),
         feature_names=list(e.names),
         **({} if e.posterior is None else _bounds(e, level)),
     )

@@ -49,7 +49,7 @@ def frame(e: Explanations, level: float, wide: bool) -> pd.DataFrame:
         {
             "id": np.repeat(np.asarray(index, dtype=object), d) if n else [],
             "feature": np.tile([writable(name) for name in e.names], n),
-            "value": pd.Series(e.values.ravel(), dtype=object),
+            "value": pd.Series(e.data.ravel(), dtype=object),
             "output": np.repeat(targets, d),
             "prediction": np.repeat(e.predictions, d),
             "score": e.scores.ravel(),
@@ -69,7 +69,7 @@ def to_shap(e: Explanations) -> Any:
     return shap.Explanation(
         values,
         base_values=table.local_prediction - values.sum(axis=1),
-        data=_plain(table.values),
+        data=_plain(table.data),
         feature_names=list(table.names),
         lower_bounds=np.minimum(low, high),
         upper_bounds=np.maximum(low, high),

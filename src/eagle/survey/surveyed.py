@@ -171,7 +171,7 @@ class Surveyed:
         return Explanation(
             names=one.names(at),
             conditions=one.conditions(at),
-            values=one.own(at),
+            data=one.own(at),
             target=aim,
             outputs=s.outputs,
             task=s.task,
