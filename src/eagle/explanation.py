@@ -351,15 +351,22 @@ class Explanation:
 
         return export.to_frame(self, level)
 
-    def to_shap(self, level: float = LEVEL) -> Any:
-        """A `shap.Explanation`: contributions that add up from the base to the local line at x.
+    def to_shap(self, level: float = LEVEL, *, base: Any = None) -> Any:
+        """A `shap.Explanation`: bars that add up from a mean prediction to the prediction.
 
-        In the continuous view a contribution is the slope times the distance from the
-        background's mean.
+        Each feature has a bar: its score; in the continuous view, its slope times the distance from
+        the background's mean. Two more bars join the line to the model's own numbers: "where the
+        line starts" leads from the base to the line without these values, and "what the line
+        misses" from the line's value to the prediction. So a waterfall ends at the prediction.
+
+        `base` is the mean prediction to start from, which shap writes as E[f(X)]: the model's
+        answers to the background, such as `model.predict_proba(X)`, or a number in the units of
+        the scores. The background is not asked for it: by default the base is the mean answer in
+        the neighbourhood, over the rows asked here, each with the weight that it has in the fit.
         """
         from eagle.show import export
 
-        return export.to_shap(self, level)
+        return export.to_shap(self, level, base)
 
 
 def warn_renamed(kind: str) -> None:

@@ -448,11 +448,16 @@ class Explanations(Sequence[Explanation]):
 
         return frame(self, level, wide)
 
-    def to_shap(self) -> Any:
-        """A `shap.Explanation` of all rows, for shap's own plots."""
+    def to_shap(self, level: float = LEVEL, *, base: Any = None) -> Any:
+        """A `shap.Explanation` of all rows, for shap's own plots.
+
+        The bars are those of `Explanation.to_shap`, and add up from the base to each prediction.
+        By default the base is the mean prediction of these rows about what each is explained
+        about. `base` gives another: the model's answers to the background, or a number.
+        """
         from eagle.show.many import to_shap
 
-        return to_shap(self)
+        return to_shap(self, level, base)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write scores, intervals and values as Parquet, without what they were fitted to."""

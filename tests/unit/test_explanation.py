@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+import warnings
 from typing import Any
 
 import numpy as np
@@ -76,20 +77,57 @@ def test_frozen(iris: eagle.Explanation) -> None:
         iris.scores = np.zeros(4)  # type: ignore[misc]
 
 
-def test_to_shap(iris: eagle.Explanation) -> None:
+def test_to_shap_leads_from_a_mean_to_the_prediction(iris: eagle.Explanation) -> None:
     values = iris.to_shap()
-    assert np.isclose(values.base_values + values.values.sum(), iris.local_prediction)
-    assert np.allclose(values.values, iris.scores)  # binned: the instance is all ones
-    assert np.allclose(values.lower_bounds, iris.interval()[:, 0])
+    assert values.base_values + values.values.sum() == pytest.approx(iris.prediction, abs=1e-12)
+    assert np.allclose(values.values[:4], iris.scores)  # binned: the instance is all ones
+    assert values.values[5] == pytest.approx(iris.prediction - iris.local_prediction)
+    assert values.feature_names[4:] == ["where the line starts", "what the line misses"]
+    assert np.allclose(values.lower_bounds[:4], iris.interval()[:, 0])
+    assert np.array_equal(values.lower_bounds[4:], values.upper_bounds[4:])
     assert iris.posterior is not None
-    assert np.allclose(values.error_std, iris.posterior.std)
+    assert np.allclose(values.error_std, [*iris.posterior.std, 0, 0])
+    rows = iris.evidence  # by default from the mean of the rows asked, as the fit weighs them
+    k = list(iris.outputs).index(iris.target)
+    mean = sum(w * y for w, y in zip(rows.weight, rows.answers[:, k], strict=True))
+    assert values.base_values == pytest.approx(mean / rows.weight.sum())
+
+
+def test_to_shap_starts_at_the_slopes_background() -> None:
     data = RNG.normal(3, 2, size=(200, 2))
+    model = data @ [1.0, -1.0]
     slopes = eagle.Explainer(lambda X: X @ [1.0, -1.0], data, view="continuous").explain(data[0])
-    values = slopes.to_shap()
-    assert np.isclose(values.base_values + values.values.sum(), slopes.local_prediction)
+    values = slopes.to_shap(base=model)
+    assert values.base_values == pytest.approx(model.mean())
+    assert values.base_values + values.values.sum() == pytest.approx(model[0], abs=1e-12)
     expected = (data[0] - data.mean(axis=0)) * [1.0, -1.0]
-    assert np.allclose(values.values, expected, atol=0.02)
+    assert np.allclose(values.values[:2], expected, atol=0.02)
+    assert np.allclose(values.values[2:], 0, atol=0.02)  # nothing is missed of a line
     assert (values.lower_bounds <= values.values).all()
+    assert slopes.to_shap(base=1).base_values == 1.0
+    for wrong in ("mean", [], [[1.0, 2.0]], np.nan):
+        with pytest.raises(eagle.InputError, match="base is a number, or the model's answers"):
+            slopes.to_shap(base=wrong)
+
+
+def test_shaps_waterfall_ends_at_the_models_own_numbers(iris: eagle.Explanation) -> None:
+    import matplotlib.pyplot as plt
+    import shap
+
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    answers = RandomForestClassifier(8, random_state=0).fit(X, y).predict_proba(X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # shap's own
+        shap.plots.waterfall(iris.to_shap(base=answers), show=False)
+    figure = plt.gcf()
+    said = [t.get_text() for ax in figure.axes for t in ax.get_xticklabels()]
+    rows = [t.get_text() for ax in figure.axes for t in ax.get_yticklabels()]
+    plt.close(figure)
+    mean = answers[:, list(iris.outputs).index(iris.target)].mean()
+    for name, number in (("$f(x)$", iris.prediction), ("\n$E[f(X)]$", mean)):
+        shown = said[said.index(name) + 1].strip("\n $=")
+        assert float(shown) == pytest.approx(number, abs=6e-4)
+    assert any("what the line misses" in row for row in rows)
 
 
 def test_small_repr_and_console(iris: eagle.Explanation) -> None:

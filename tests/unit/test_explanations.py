@@ -196,9 +196,23 @@ def test_features_that_differ() -> None:
 
 def test_shap_takes_them(many: Explanations) -> None:
     shap = many.to_shap()
-    assert shap.values.shape == (12, 13)
-    assert np.allclose(shap.base_values + shap.values.sum(axis=1), many.table.local_prediction)
-    assert list(shap.feature_names) == list(many.names)
+    assert shap.values.shape == (12, 13 + 2)
+    assert np.allclose(shap.base_values, many.predictions.mean())
+    assert np.allclose(shap.base_values + shap.values.sum(axis=1), many.predictions, atol=1e-12)
+    missed = many.predictions - many.table.local_prediction
+    assert np.allclose(shap.values[:, -1], missed, atol=1e-12)
+    assert list(shap.feature_names[:-2]) == list(many.names)
+    assert np.allclose(shap[3].values, many[3].to_shap(base=many.predictions.mean()).values)
+
+
+def test_shap_starts_at_the_mean_of_each_target(explainer: eagle.Explainer) -> None:
+    both = Explanations.of([explainer.explain(ROWS.iloc[i], i % 2) for i in range(4)])
+    answers = np.stack([e.evidence.answers[0] for e in both])
+    assert np.allclose(both.to_shap().base_values, answers.mean(axis=0)[[0, 1, 0, 1]])
+    given = both.to_shap(base=[[0.25, 0.75, 0.0], [0.35, 0.65, 0.0]])
+    assert np.allclose(given.base_values, [0.3, 0.7, 0.3, 0.7])
+    with pytest.raises(eagle.InputError, match="were not kept"):
+        explainer.explain_many(ROWS, 0, evidence=False)[0].to_shap()
 
 
 def test_evidence_is_kept_up_to_a_limit(

@@ -546,14 +546,17 @@ def test_shap_draws_what_to_shap_gives(many: Explanations) -> None:
         points = [len(np.asarray(c.get_offsets())) for c in plt.gcf().axes[0].collections]
         for feature in (0, 1, 2):
             shap.plots.scatter(values[:, feature], color=values[:, 2 - feature], show=False)
-    assert sum(count for count in points if count > 1) == many.scores.size
-    assert values.base_values + values.values.sum(axis=1) == pytest.approx(
-        many.table.local_prediction
-    )
+    assert sum(count for count in points if count > 1) == many.scores.size + 2 * len(many)
+    assert values.base_values + values.values.sum(axis=1) == pytest.approx(many.predictions)
 
 
 def test_values_that_are_all_numbers_are_floats_for_shap() -> None:
     values: NDArray[np.object_] = np.array([[1, 2.5], [None, 3.0]], dtype=object)
     data = synthetic(normal(2, 2), values=values).to_shap().data
     assert data.dtype == np.float64
-    assert np.array_equal(data, [[1, 2.5], [np.nan, 3.0]], equal_nan=True)
+    assert np.array_equal(data[:, :2], [[1, 2.5], [np.nan, 3.0]], equal_nan=True)
+
+
+def test_shap_ends_at_predictions_that_are_known() -> None:
+    with pytest.raises(eagle.InputError, match="not known of 1 of 3 rows"):
+        synthetic(normal(3, 2)).to_shap()

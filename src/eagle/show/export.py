@@ -9,7 +9,8 @@ import numpy as np
 from eagle import packages
 from eagle.explanation import LEVEL, Explanation, columns
 from eagle.files.sealed import writable
-from eagle.types import Array, InputError, MissingExtraError
+from eagle.show import contributions
+from eagle.types import Array, MissingExtraError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,36 +43,28 @@ def to_frame(e: Explanation, level: float = LEVEL) -> pd.DataFrame:
     )
 
 
-def to_shap(e: Explanation, level: float = LEVEL) -> Any:
-    """Contributions that add up from the base to the local line at x."""
-    check_adds_up(e.method, e.signed, e.contrast)
+def to_shap(e: Explanation, level: float = LEVEL, base: Any = None) -> Any:
+    """Bars that add up from the base to the prediction."""
+    contributions.check(e.method, e.signed, e.contrast, np.array([e.prediction]))
     shap = packages.shap("to_shap")
-    values = e.scores * e.contrast
+    local, start = np.array([e.local_prediction]), np.array([contributions.base_of(e, base)])
+    bars = contributions.parts(e.scores[None], e.contrast, local, np.array([e.prediction]), start)
+    own = contributions.ends(local, bars, start)[0].tolist()
     return shap.Explanation(
-        values,
-        base_values=e.local_prediction - float(values.sum()),
-        data=np.array(e.data, dtype=object),
-        feature_names=list(e.names),
-        **({} if e.posterior is None else _bounds(e, level)),
+        bars[0],
+        base_values=float(start[0]),
+        data=np.array([*e.data, *own], dtype=object),
+        feature_names=[*e.names, *contributions.OWN],
+        **({} if e.posterior is None else _bounds(e, level, bars[0, -2:])),
     )
 
 
-def check_adds_up(method: str, signed: bool, contrast: Array) -> None:
-    """Refuse scores that are no contributions."""
-    if not signed:
-        raise InputError(f"the scores of {method} have no sign: they add up to nothing")
-    if not np.isfinite(contrast).all():
-        raise InputError(
-            "contributions need a background to start from, and this explanation was made "
-            "from scales alone: read the scores as slopes instead"
-        )
-
-
-def _bounds(e: Explanation, level: float) -> dict[str, Any]:
+def _bounds(e: Explanation, level: float, own: Array) -> dict[str, Any]:
+    """The intervals of the bars; what is not fitted has none, and so its bar's own ends."""
     low, high, std, _ = columns(e, level)
     bounds = np.sort(np.stack([low, high], axis=1) * e.contrast[:, None], axis=1)
     return {
-        "lower_bounds": bounds[:, 0],
-        "upper_bounds": bounds[:, 1],
-        "error_std": std * np.abs(e.contrast),
+        "lower_bounds": np.append(bounds[:, 0], own),
+        "upper_bounds": np.append(bounds[:, 1], own),
+        "error_std": np.append(std * np.abs(e.contrast), [0.0, 0.0]),
     }

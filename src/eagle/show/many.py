@@ -12,7 +12,7 @@ from eagle import packages
 from eagle.explanation import Explanation
 from eagle.explanations import Explanations
 from eagle.files.sealed import writable
-from eagle.show.export import check_adds_up
+from eagle.show import contributions
 from eagle.show.html import STYLE
 from eagle.show.sheet import number
 from eagle.statements import Means
@@ -59,20 +59,22 @@ def frame(e: Explanations, level: float, wide: bool) -> pd.DataFrame:
     )
 
 
-def to_shap(e: Explanations) -> Any:
-    """A `shap.Explanation` of all rows: contributions from a base to the line's value at each."""
-    table = e.table
-    check_adds_up(e.method, table.signed, table.contrast)
+def to_shap(e: Explanations, level: float, base: Any) -> Any:
+    """A `shap.Explanation` of all rows: bars from the base to each row's prediction."""
+    t = e.table
+    contributions.check(e.method, t.signed, t.contrast, t.prediction)
     shap = packages.shap("to_shap")
-    values = table.scores * table.contrast
-    low, high = np.moveaxis(e.interval(), 2, 0) * table.contrast
+    start = contributions.bases_of(e, base)
+    bars = contributions.parts(t.scores, t.contrast, t.local_prediction, t.prediction, start)
+    low, high = np.moveaxis(e.interval(level), 2, 0) * t.contrast
+    own = contributions.ends(t.local_prediction, bars, start)
     return shap.Explanation(
-        values,
-        base_values=table.local_prediction - values.sum(axis=1),
-        data=_plain(table.data),
-        feature_names=list(table.names),
-        lower_bounds=np.minimum(low, high),
-        upper_bounds=np.maximum(low, high),
+        bars,
+        base_values=start,
+        data=_plain(np.column_stack([t.data, own.astype(object)])),
+        feature_names=[*t.names, *contributions.OWN],
+        lower_bounds=np.column_stack([np.minimum(low, high), bars[:, -2:]]),
+        upper_bounds=np.column_stack([np.maximum(low, high), bars[:, -2:]]),
     )
 
 
