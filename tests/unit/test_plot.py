@@ -70,7 +70,7 @@ def first(e: Explanation, d: int) -> Explanation:
     assert isinstance(e.evidence, Asked)
     seen = replace(e.evidence, features=e.evidence.features[:, :d])
     few: dict[str, Any] = {
-        name: getattr(e, name)[:d] for name in ("names", "conditions", "values", "contrast")
+        name: getattr(e, name)[:d] for name in ("names", "conditions", "data", "contrast")
     }
     p = e.posterior
     assert isinstance(p, StudentT)
