@@ -224,7 +224,9 @@ def test_bars_are_scores_and_whiskers_intervals(explanation: Explanation, level:
 
 def test_the_strongest_is_on_top_and_the_rest_is_counted(explanation: Explanation) -> None:
     ax = plot.attribution(explanation, most=4)
-    assert labels_of(ax) == [c for c, _ in explanation.as_list()[:4]]
+    own = dict(zip(explanation.conditions, explanation.data, strict=True))
+    said = [f"{c} ({own[c]:.4g})" for c, _ in explanation.as_list()[:4]]  # bins, and own values
+    assert labels_of(ax) == said
     assert ax.yaxis_inverted()
     more = [t.get_text() for t in ax.get_yticklabels(minor=True)]
     assert more == ["… and 26 more features"]
@@ -232,11 +234,67 @@ def test_the_strongest_is_on_top_and_the_rest_is_counted(explanation: Explanatio
     assert not plot.attribution(explanation, most=30).get_yticklabels(minor=True)
 
 
+def test_numbers_stand_beyond_bars_and_whiskers_within_the_axes(explanation: Explanation) -> None:
+    ax = plot.attribution(explanation, most=30)
+    ax.figure.canvas.draw()
+    order, inner = explanation.order(), ax.get_window_extent()
+    bars, (whiskers,) = bars_of(ax), lines_of(ax)
+    assert len(ax.texts) == 30
+    for y, text in enumerate(ax.texts):
+        score = explanation.scores[order[y]]
+        assert float(text.get_text().replace("−", "-")) == pytest.approx(score, rel=5e-3)
+        box = Text.get_window_extent(text)
+        ends = [bars[y].get_x() + bars[y].get_width(), *whiskers[y]]
+        left, right = ax.transData.transform([(min(ends), y), (max(ends), y)])[:, 0]
+        assert box.x0 > right if score >= 0 else box.x1 < left
+        assert inner.x0 <= box.x0
+        assert box.x1 <= inner.x1
+    legend = ax.get_legend()
+    assert legend is not None
+    assert [t.get_text() for t in legend.get_texts()] == [
+        "pushes up",
+        "pushes down",
+        "sign not sure",
+    ]
+
+
+def test_a_long_name_keeps_its_condition_and_its_value(explanation: Explanation) -> None:
+    names = tuple(
+        f"the {name} " + "of_all_the_cells_that_were_seen_" * 5 for name in explanation.names
+    )
+    pairs = zip(explanation.names, names, explanation.conditions, strict=True)
+    conditions = tuple(c.replace(old, new) for old, new, c in pairs)
+    e = replace(explanation, names=names, conditions=conditions)
+    for label, j in zip(labels_of(plot.attribution(e, most=5)), e.order(), strict=False):
+        assert label.count("\n") == 1
+        told = label.replace("\n", " ")
+        assert "…" in told
+        before, after = conditions[j].split(names[j])
+        assert told.startswith(before)
+        assert told.endswith(f"{after} ({e.data[j]:.4g})")
+
+
+@pytest.mark.parametrize(("across", "down"), [(1, 1), (2, 2), (1, 3)])
+def test_a_layout_clips_nothing_of_a_grid(explanation: Explanation, across: int, down: int) -> None:
+    figure, axes = plt.subplots(down, across, figsize=(9, 8), layout="constrained", squeeze=False)
+    for ax in axes.flat:
+        plot.attribution(explanation, ax, most=8)
+    figure.canvas.draw()
+    boxes = [ax.get_tightbbox() for ax in axes.flat]
+    for box in boxes:
+        assert box.x0 >= 0
+        assert box.y0 >= 0
+        assert box.x1 <= figure.bbox.x1
+        assert box.y1 <= figure.bbox.y1
+    for i, one in enumerate(boxes):
+        assert not any(one.overlaps(other) for other in boxes[:i])
+
+
 def test_the_warning_stands_below(explanation: Explanation) -> None:
     assert isinstance(explanation.evidence, Asked)
     constant = replace(explanation.evidence, answers=0 * explanation.evidence.answers)
     ax = plot.attribution(replace(explanation, evidence=constant))
-    (note,) = ax.texts
+    note = ax.texts[-1]
     assert note.get_text().replace("\n", " ").startswith("Warning: the model gave the same answer")
     assert "\n" in note.get_text()
 

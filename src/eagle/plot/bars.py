@@ -2,33 +2,63 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
 
 from eagle.explanation import LEVEL, Explanation
 from eagle.plot.fonts import cautions, legible
-from eagle.plot.page import WIDTH, lined, meaning, one, page, pale, sides, tall, unsure, whiskers
-from eagle.types import integer
+from eagle.plot.page import (
+    GREY,
+    LITERAL,
+    WIDTH,
+    Page,
+    lined,
+    meaning,
+    one,
+    page,
+    pale,
+    sides,
+    tall,
+    unsure,
+    whiskers,
+)
+from eagle.show.sheet import DOWN, UP
+from eagle.types import Array, integer, middle
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.text import Annotation
+
+HATCH: Final = "/////"
+"""Of a bar whose sign is not sure."""
+
+APART: Final = 3.0
+"""How far a number stands from its bar, in points."""
+
+ABOVE: Final = 0.4
+"""A title and a legend need so many inches above the axes."""
 
 
 @legible
 def attribution(
     explanation: Explanation, ax: Axes | None = None, *, level: float = LEVEL, most: int = 15
 ) -> Axes:
-    """The scores as bars, the strongest on top, each with its credible interval.
+    """The scores as bars, the strongest on top, each with its number and its credible interval.
 
     Blue pushes the answer up, vermillion down, and grey has no sign. A bar is pale and hatched
-    where the interval contains zero: the sign is not sure. `most` features are drawn,
-    and the others are counted. Warnings of the explanation are written below.
+    where the interval contains zero: the sign is not sure. The row's own value stands in
+    brackets beside a bin. `most` features are drawn, and the others are counted. Warnings of the
+    explanation are written below.
     """
     e = one(explanation, "attribution")
     order = e.order()[: integer(most, "most", 1)]
     scores, interval = e.scores[order], e.shown(level)[order]
     unclear = unsure(interval)
-    labels, more = lined(e.conditions[j] for j in order), len(e.names) - len(order)
-    p = page(ax, WIDTH, tall(labels, 0.27, more), "attribution")
+    more = len(e.names) - len(order)
+    p = page(ax, WIDTH, 1.0, "attribution")
+    labels = lined([_label(e, int(j)) for j in order], p, [e.names[j] for j in order])
+    p = p.sized(tall(labels, 0.27, more))
     colours = sides(e, scores)
     bars = p.ax.barh(
         range(len(order)),
@@ -37,7 +67,7 @@ def attribution(
         edgecolor=colours,
         linewidth=0.8,
         color=[pale(c) if u else c for c, u in zip(colours, unclear, strict=True)],
-        hatch=["/////" if u else "" for u in unclear],
+        hatch=[HATCH if u else "" for u in unclear],
     )
     for bar in bars:
         bar.sticky_edges.x.clear()  # so that the zero line keeps a margin
@@ -52,9 +82,99 @@ def attribution(
         capthick=1.1,
     )
     p.rows(labels, more)
-    p.title(e.title)
+    p = p.settled()
+    _numbers(p, scores, interval)
+    p.title(e.title, _legend(p, e.signed, scores, unclear))
     hint = "; hatched where it contains zero" if any(unclear) else ""
     p.x_label(meaning([e]), *whiskers([e], level, "Whiskers", hint))
     if notes := cautions([e]):
         p.note(notes)
     return p.done()
+
+
+def _label(e: Explanation, j: int) -> str:
+    """What the row has: the condition, and its own value if the condition is a bin."""
+    value, condition = e.data[j], e.conditions[j]
+    around = condition.replace(e.names[j], "", 1)
+    if e.subject is not None or value is None or not any(sign in around for sign in "<>≤≥"):
+        return condition
+    said = f"{value:.4g}" if isinstance(value, float) else str(value)
+    return f"{condition} ({middle(said, 20)})"
+
+
+def _numbers(p: Page, scores: Array, interval: Array) -> None:
+    """Write each score beyond its bar and whisker, and make room for it."""
+    right = scores >= 0
+    ends = np.where(right, np.fmax(scores, interval[:, 1]), np.fmin(scores, interval[:, 0]))
+    texts: list[Annotation] = [
+        p.ax.annotate(
+            f"{score:+.3g}".replace("-", "−"),
+            (end, y),
+            xytext=(APART if at_right else -APART, 0),
+            textcoords="offset points",
+            ha="left" if at_right else "right",
+            va="center",
+            fontsize=min(p.label_size, p.small_size),
+            annotation_clip=False,
+            **LITERAL,
+        )
+        for y, (score, end, at_right) in enumerate(zip(scores, ends, right, strict=True))
+    ]
+    p.ax.set_xlim(*_room(p, ends, np.array([_inches(text) for text in texts]), interval))
+
+
+def _inches(text: Annotation) -> float:
+    """How much room a number takes beyond its bar."""
+    figure = text.get_figure()
+    assert figure is not None
+    return text.get_window_extent().width / figure.dpi + 2 * APART / 72
+
+
+def _room(p: Page, ends: Array, wide: Array, interval: Array) -> tuple[float, float]:
+    """The ends of an axis that has all bars, whiskers and numbers within it."""
+    known = interval[np.isfinite(interval)]
+    low, high = min(0.0, *ends, *known), max(0.0, *ends, *known)
+    least, most = low, high
+    for _ in range(20):  # numbers keep their size, so the scale depends on itself
+        unit = (high - low or 1.0) / max(p.width, 0.3)
+        beyond = np.where(ends >= 0, 1.0, -1.0) * np.minimum(wide, 0.4 * p.width) * unit
+        low, high = min(least, *(ends + beyond)), max(most, *(ends + beyond))
+    rim = 0.02 * (high - low) or 0.5
+    return low - rim, high + rim
+
+
+def _legend(p: Page, signed: bool, scores: Array, unclear: list[bool]) -> float:
+    """Say what colours mean, above the axes; the height of that, in points."""
+    from matplotlib.patches import Patch
+
+    keys: dict[str, Any] = {}
+    for name, colour, there in (
+        ("pushes up", UP, signed and (scores > 0).any()),
+        ("pushes down", DOWN, signed and (scores < 0).any()),
+        ("matters, no sign", GREY, not signed),
+    ):
+        if there:
+            keys[name] = Patch(facecolor=colour)
+    if any(unclear):
+        keys["sign not sure"] = Patch(facecolor="none", edgecolor=p.ink, hatch=HATCH, linewidth=0.6)
+    if not keys or p.headroom < ABOVE:
+        return 0.0
+    wide = p.width if p.cell is None else p.cell[0]
+    drawn = p.ax.legend(
+        list(keys.values()),
+        list(keys),
+        # A layout engine leaves little beside the labels: there it reaches back above them.
+        loc="lower left" if p.cell is None else "lower right",
+        bbox_to_anchor=(0.0 if p.cell is None else 1.0, 1.0),
+        ncols=len(keys) if wide > 0.95 * len(keys) else 1,
+        borderaxespad=0.0,
+        borderpad=0.2,
+        handlelength=1.1,
+        handletextpad=0.4,
+        columnspacing=1.1,
+        labelspacing=0.2,
+        frameon=False,
+        fontsize=p.small_size,
+    )
+    figure = p.ax.figure
+    return float(drawn.get_window_extent().height / figure.dpi * 72)

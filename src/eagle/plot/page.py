@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Literal, final
 
 import numpy as np
@@ -13,7 +13,7 @@ from eagle.explanation import Explanation
 from eagle.plot.fonts import visible
 from eagle.show.sheet import DOWN, UP
 from eagle.surrogate.posterior import Bounds
-from eagle.types import Array, InputError, MissingExtraError, short
+from eagle.types import Array, InputError, MissingExtraError, middle, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,6 +38,15 @@ style's own text is the seventh."""
 
 GREY: Final = "#777777"
 """For scores without a sign."""
+
+AROUND: Final = 1.6
+"""The height, in inches, of what is written above and below bars."""
+
+SHORTEST: Final = 9
+"""A name is not cut to fewer characters for the sake of its condition."""
+
+TINY: Final = 5.0
+"""No label of a row is written smaller, in points, however many rows there are."""
 
 NARROW: Final = 20
 """Lines are never folded to fewer characters, however small the axes are."""
@@ -75,8 +84,62 @@ class Page:
     def colour(self, i: int) -> Any:
         return (*COLOURS, self.ink)[i % self.colours]
 
-    def title(self, text: str) -> None:
-        artist = self.ax.set_title("", loc="left", fontsize="medium", weight="bold", **LITERAL)
+    def sized(self, height: float) -> Page:
+        """The page, this high if its figure is its own."""
+        if self.own is None:
+            return self
+        # Labels are measured while the axes have their final size.
+        share = self.ax.get_position()
+        self.own.set_size_inches(self.width / share.width, height / share.height)
+        return replace(self, height=height)
+
+    @property
+    def small_size(self) -> float:
+        """The size of small print, in points."""
+        from matplotlib.font_manager import FontProperties
+
+        return float(FontProperties(size="small").get_size_in_points())
+
+    @property
+    def label_size(self) -> float:
+        """The size of the labels of rows, in points."""
+        return max((t.get_fontsize() for t in self.ax.get_yticklabels()), default=self.small_size)
+
+    @property
+    def cell(self) -> tuple[float, float] | None:
+        """Width and height of what a layout engine shares out to these axes, in inches.
+
+        None if they are a figure's own, or if nothing lays them out.
+        """
+        return None if self.own is not None else laid_out(self.ax)
+
+    @property
+    def headroom(self) -> float:
+        """How much may be written above the axes, in inches: a layout engine makes room."""
+        if self.own is not None or self.cell is not None:
+            return np.inf
+        figure = self.ax.figure
+        return float(figure.bbox.y1 - self.ax.get_window_extent().y1) / figure.dpi
+
+    def settled(self) -> Page:
+        """The page as wide as a layout engine will leave it beside the labels of its rows."""
+        if self.cell is None:
+            return self
+        labels = max((t.get_window_extent().width for t in self.ax.get_yticklabels()), default=0.0)
+        return replace(self, width=max(self.cell[0] - labels / self.ax.figure.dpi - 5 * PAD, 0.8))
+
+    def title(self, text: str, above: float = 0.0) -> None:
+        """Write the title, so many points above the axes."""
+        from matplotlib import rcParams
+
+        artist = self.ax.set_title(
+            "",
+            loc="left",
+            fontsize="medium",
+            weight="bold",
+            pad=rcParams["axes.titlepad"] + above,
+            **LITERAL,
+        )
         fold(artist, short(text, 160), self.width)
 
     def x_label(self, *lines: str) -> None:
@@ -93,12 +156,13 @@ class Page:
     def rows(self, labels: Sequence[str], more: int = 0) -> None:
         """Name the rows 0, 1, … from the top; a last line counts those not shown."""
         ax, last = self.ax, len(labels) - 0.5
-        ax.set_yticks(range(len(labels)), labels, **LITERAL)
+        ax.set_yticks(range(len(labels)), labels, fontsize=self._fitting(labels, more), **LITERAL)
         if more:
             half = min(0.5, 0.5 * MORE * len(labels) / max(self.height - MORE, MORE))
             ax.set_yticks([last + half], minor=True)
             counted = f"… and {more} more feature{'s' if more > 1 else ''}"
             ax.set_yticklabels([counted], minor=True, style="italic", alpha=SOFT, **LITERAL)
+            ax.tick_params(axis="y", which="minor", labelsize=self._fitting(labels, more))
             last += 2 * half
         ax.set_ylim(last, -0.5)
         ax.tick_params(axis="y", which="both", length=0)
@@ -106,6 +170,19 @@ class Page:
         ax.axvline(0, color=self.ink, linewidth=0.8, zorder=1.5)
         ax.grid(axis="x", color=self.ink, alpha=0.12, linewidth=0.6)
         ax.set_axisbelow(True)
+
+    def _fitting(self, labels: Sequence[str], more: int) -> Any:
+        """The size of labels at which their rows do not overlap: the style's own, or less."""
+        from matplotlib import rcParams
+        from matplotlib.font_manager import FontProperties
+
+        usual = rcParams["ytick.labelsize"]
+        if self.own is not None or not labels:
+            return usual
+        lines = 1.25 * max(label.count("\n") + 1 for label in labels) * (len(labels) + bool(more))
+        height = self.height if self.cell is None else max(self.cell[1] - AROUND, 0.1)
+        size = FontProperties(size=usual).get_size_in_points()
+        return min(size, max(72 * height / lines, TINY))
 
     def note(self, lines: Iterable[str]) -> None:
         """Small print below the x label, each line folded to the width of the axes."""
@@ -148,24 +225,66 @@ def page(ax: Axes | None, width: float, height: float, what: str) -> Page:
 
         layout = ConstrainedLayoutEngine(w_pad=PAD, h_pad=PAD)
         figure, ax = plt.subplots(layout=layout)
-        # Labels are measured while the axes have their final size.
-        share = ax.get_position()
-        figure.set_size_inches(width / share.width, height / share.height)
-        return Page(ax, width, height, figure)
+        return Page(ax, width, height, figure).sized(height)
     if not isinstance(ax, matplotlib.axes.Axes):
         raise InputError(f"ax is one matplotlib Axes, not {short(repr(ax), 80)}")
     box, dpi = ax.get_window_extent(), ax.figure.dpi
     return Page(ax, box.width / dpi, box.height / dpi, None)
 
 
-def lined(labels: Iterable[str]) -> list[str]:
-    """Labels of rows: long ones take two lines, and longer ones are cut."""
+def laid_out(ax: Axes) -> tuple[float, float] | None:
+    """Width and height of the part of a figure that a layout engine has for these axes."""
+    spec, figure = ax.get_subplotspec(), ax.figure
+    if spec is None or figure.get_layout_engine() is None:
+        return None
+    grid = spec.get_gridspec()
+    width, height = figure.bbox.width / figure.dpi, figure.bbox.height / figure.dpi
+    return width * len(spec.colspan) / grid.ncols, height * len(spec.rowspan) / grid.nrows
+
+
+def room(ax: Axes) -> tuple[float, float]:
+    """Width and height that bars have in axes that were given, in inches, about."""
+    cell, box, dpi = laid_out(ax), ax.get_window_extent(), ax.figure.dpi
+    if cell is None:
+        return box.width / dpi, box.height / dpi
+    return 0.8 * cell[0], max(cell[1] - AROUND, 0.1)
+
+
+def lined(labels: Iterable[str], p: Page | None = None, names: Sequence[str] = ()) -> list[str]:
+    """Labels of rows: long ones take two lines, and of longer ones the middle is left out.
+
+    It is left out of the feature's name, if `names` say which it is: the condition stays. In axes
+    that were given, labels take about half of the width, and one line each where there is no room
+    for two.
+    """
+    wide, lines = LABEL, 2
+    if p is not None and p.own is None:
+        width, height = room(p.ax)
+        wide = max(NARROW, min(LABEL, int(8 * width)))
+        lines = 2 if (len(names) + 1) * 0.34 <= height else 1
+    named = list(labels)
+    known = names or [""] * len(named)
     return [
-        "\n".join(
-            textwrap.wrap(visible(short(label, 2 * LABEL)), LABEL, max_lines=2, placeholder="…")
-        )
-        for label in labels
+        "\n".join(_folded(label, name, wide, lines))
+        for label, name in zip(named, known, strict=True)
     ]
+
+
+def _folded(label: str, name: str, wide: int, most: int) -> list[str]:
+    """A label in so many lines: as much of it as fits."""
+    for size in range(most * wide, wide, -4):
+        lines = textwrap.wrap(visible(_cut(label, name, size)), wide)
+        if len(lines) <= most:
+            return lines
+    return [visible(_cut(label, name, wide))]
+
+
+def _cut(label: str, name: str, size: int) -> str:
+    """A label of at most this size: first its name is made shorter, then all of it."""
+    over = len(label) - size
+    if over > 0 and len(name) > SHORTEST:
+        label = label.replace(name, middle(name, max(SHORTEST, len(name) - over)), 1)
+    return middle(label, size)
 
 
 def tall(labels: Sequence[str], row: float, more: int) -> float:
