@@ -28,7 +28,7 @@ from eagle.source.masks import carried
 from eagle.surrogate.bayes import BayesLinear, Prior
 from eagle.surrogate.bootstrap import Bootstrap
 from eagle.surrogate.boundary import Boundary
-from eagle.surrogate.evidence import Evidence
+from eagle.surrogate.evidence import BayesRidge
 from eagle.surrogate.heldout import HeldOut
 from eagle.surrogate.logistic import Logistic
 from eagle.surrogate.pairs import Paired
@@ -159,7 +159,7 @@ GLIME_LAPLACE: Final = Method("GLIME (Laplace)", Tilted(Laplace(0.5)), Exponenti
 GLIME_UNIFORM: Final = Method("GLIME (uniform)", Tilted(Uniform(0.5)), Exponential(), Ridge())
 """Offsets from the uniform law within ½ a standard deviation, in the continuous view."""
 
-BAYLIME: Final = Method("BayLIME", Independent(), Exponential(), Evidence(), COSINE)
+BAYLIME: Final = Method("BayLIME", Independent(), Exponential(), BayesRidge(), COSINE)
 """BayLIME without prior knowledge: both precisions maximise the evidence of ε ~ N(0, 1/(απ)).
 
 A weight says how noisy a row is; every row counts as one row, as in the authors' code. From version
@@ -175,7 +175,7 @@ def baylime(
     The reference shifts each score by its own variance only; here the full covariance is used.
     """
     how = "partial" if noise is None else "full"
-    return replace(BAYLIME, name=f"BayLIME ({how})", surrogate=Evidence(noise, precision, mean))
+    return replace(BAYLIME, name=f"BayLIME ({how})", surrogate=BayesRidge(noise, precision, mean))
 
 
 BAYLIME_PARTIAL: Final = baylime(1.0)

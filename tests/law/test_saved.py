@@ -20,7 +20,7 @@ from eagle.files import sealed, surrogates
 from eagle.files.registry import KINDS
 from eagle.surrogate.bayes import BayesLinear, Prior
 from eagle.surrogate.bootstrap import Bootstrap
-from eagle.surrogate.evidence import Evidence
+from eagle.surrogate.evidence import BayesRidge
 from eagle.surrogate.ridge import Ridge
 from eagle.surrogate.robust import Robust
 from eagle.surrogate.select import Auto, Forward, Highest, LassoPath
@@ -40,8 +40,8 @@ plain = st.one_of(
     ),
     st.builds(Robust, st.builds(BayesLinear, st.builds(Prior, positive)), st.booleans()),
     st.builds(Ridge, positive, st.none() | selections),
-    st.builds(Evidence, most=st.integers(1, 10**6), tolerance=st.floats(0, 1)),
-    st.builds(Evidence, st.none() | positive, positive, means, st.booleans()),
+    st.builds(BayesRidge, most=st.integers(1, 10**6), tolerance=st.floats(0, 1)),
+    st.builds(BayesRidge, st.none() | positive, positive, means, st.booleans()),
 )
 every_surrogate = st.recursive(
     plain, lambda inner: st.builds(Bootstrap, inner, st.integers(2, 10**6)), max_leaves=3
@@ -69,7 +69,7 @@ def test_the_surrogate_of_every_method_can_be_saved(name: str) -> None:
 def test_numpys_numbers_become_plain_ones() -> None:
     odd = Bootstrap(Ridge(np.float32(0.5), Auto(np.int64(3))), 5)  # type: ignore[arg-type]
     mean = tuple(np.array([1.0, 2.0], dtype=np.float32))
-    for surrogate in (odd, Evidence(np.float64(1), np.float64(2), mean)):
+    for surrogate in (odd, BayesRidge(np.float64(1), np.float64(2), mean)):
         again = surrogates.read(json.loads(json.dumps(surrogates.to_dict(surrogate))))
         assert again == surrogate
 

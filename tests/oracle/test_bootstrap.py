@@ -17,7 +17,7 @@ from eagle import methods
 from eagle.surrogate import select
 from eagle.surrogate.bayes import BayesLinear
 from eagle.surrogate.bootstrap import Bootstrap
-from eagle.surrogate.evidence import Evidence
+from eagle.surrogate.evidence import BayesRidge
 from eagle.surrogate.posterior import Draws
 from eagle.surrogate.ridge import Ridge
 from eagle.types import NOTHING, Array, InputError, Kernel, Points, Rows, Seen, Space
@@ -63,8 +63,8 @@ def test_the_spread_of_a_bootstrap_done_by_hand() -> None:
         Ridge(1.0, select.Highest(1)),
         BayesLinear(),
         Ridge(1.0, select.LassoPath(2)),
-        Evidence(),
-        Evidence(1.0, 2.0, 0.5),
+        BayesRidge(),
+        BayesRidge(1.0, 2.0, 0.5),
     ],
     ids=repr,
 )
@@ -95,7 +95,7 @@ def test_rows_are_drawn_evenly_and_always_the_same() -> None:
 @settings(max_examples=10)
 def test_the_fit_itself_is_the_surrogates_own(seed: int) -> None:
     z, y, weight = sample(seed, 40)
-    for inner in (Ridge(), Evidence(), Ridge(1.0, select.Forward(1))):
+    for inner in (Ridge(), BayesRidge(), Ridge(1.0, select.Forward(1))):
         one, other = inner.fit(z, y, weight), Bootstrap(inner, 3).fit(Rows.each_once(z, weight), y)
         assert np.array_equal(one.scores, other.scores)
         mine = [one.intercept, one.local, one.r2, one.r2_held_out]

@@ -14,7 +14,7 @@ from sklearn.linear_model import BayesianRidge
 import eagle
 from eagle import methods
 from eagle.kernel import Exponential
-from eagle.surrogate.evidence import HYPER, Evidence
+from eagle.surrogate.evidence import HYPER, BayesRidge
 from eagle.surrogate.fit import Fit, weighted_r2
 from eagle.surrogate.posterior import StudentT
 from eagle.types import Array, InputError, Rows
@@ -74,7 +74,7 @@ def hyper(z: Array, y: Array, weight: Array) -> dict[str, float]:
 @settings(max_examples=25)
 def test_scikit_learns_bayesian_ridge(seed: int) -> None:
     z, y, weight = sample(seed)
-    fit = Evidence(most=10_000, tolerance=1e-14).fit(z, y, weight)
+    fit = BayesRidge(most=10_000, tolerance=1e-14).fit(z, y, weight)
     theirs = scikit_learns(z, y, weight, **hyper(z, y, weight))
     assert np.allclose(fit.scores, theirs.coef_, rtol=1e-9, atol=1e-9)
     assert np.allclose(covariance(fit), theirs.sigma_, rtol=1e-8, atol=1e-12)
@@ -88,7 +88,7 @@ def test_scikit_learns_bayesian_ridge(seed: int) -> None:
 def test_scikit_learns_own_line_where_all_rows_weigh_alike(seed: int) -> None:
     """There its count is right in every version, and its intercept and R² are there to compare."""
     z, y, _ = sample(seed)
-    fit = Evidence(most=10_000, tolerance=1e-14).fit(z, y, np.ones(len(y)))
+    fit = BayesRidge(most=10_000, tolerance=1e-14).fit(z, y, np.ones(len(y)))
     theirs = BayesianRidge(max_iter=10_000, tol=1e-14, **hyper(z, y, np.ones(len(y)))).fit(z, y)
     assert np.allclose(fit.scores, theirs.coef_, rtol=1e-9, atol=1e-9)
     assert np.isclose(fit.intercept, theirs.intercept_, rtol=1e-9)
@@ -101,7 +101,7 @@ def test_scikit_learns_own_line_where_all_rows_weigh_alike(seed: int) -> None:
 @settings(max_examples=25)
 def test_the_default_tolerance_is_tight(seed: int) -> None:
     z, y, weight = sample(seed)
-    fit = Evidence().fit(z, y, weight)
+    fit = BayesRidge().fit(z, y, weight)
     theirs = scikit_learns(z, y, weight, **hyper(z, y, weight))
     assert np.allclose(fit.scores, theirs.coef_, rtol=1e-6, atol=1e-7)
     alpha, lam = precisions(fit, z, y, weight)
@@ -151,7 +151,7 @@ def test_it_climbs_the_evidence_to_its_top(seed: int, weigh: Any) -> None:
     z, y, _ = sample(seed, 25, 3)
     weight = weigh(np.random.default_rng(seed))
     alpha, lam = climbed(z, y, weight)
-    fit = Evidence().fit(z, y, weight)
+    fit = BayesRidge().fit(z, y, weight)
     assert np.allclose(precisions(fit, z, y, weight), (alpha, lam), rtol=1e-3)
     law, x = density(z, y, weight, alpha, lam)
     seen = centred(z, y, weight)[1] * np.sqrt(weight)
@@ -166,7 +166,7 @@ def test_with_the_prior_given_the_noise_is_at_the_top(seed: int, lam: float) -> 
     z, y, weight = sample(seed, 25, 3)
     prior = np.array([0.4, -1.0, 0.2])
     alpha, _ = climbed(z, y - z @ prior, weight, lam)
-    fit = Evidence(precision=lam, mean=tuple(prior.tolist())).fit(z, y, weight)
+    fit = BayesRidge(precision=lam, mean=tuple(prior.tolist())).fit(z, y, weight)
     assert np.allclose(precisions(fit, z, y, weight), (alpha, lam), rtol=1e-3)
 
 
@@ -174,7 +174,7 @@ def test_with_the_prior_given_the_noise_is_at_the_top(seed: int, lam: float) -> 
 @settings(max_examples=20)
 def test_the_unit_of_weights_plays_no_part(seed: int, factor: float) -> None:
     z, y, weight = sample(seed)
-    for way in (Evidence(), Evidence(precision=2.0, mean=0.3)):
+    for way in (BayesRidge(), BayesRidge(precision=2.0, mean=0.3)):
         one, other = (way.fit(z, y, k * weight) for k in (1.0, factor))
         assert np.allclose(other.scores, one.scores, rtol=1e-7, atol=1e-9)
         assert np.allclose(covariance(other), covariance(one), rtol=1e-6, atol=1e-12)
@@ -184,8 +184,8 @@ def test_a_row_that_weighs_nothing_says_nothing() -> None:
     z, y, weight = sample(3)
     some = np.concatenate([weight, np.zeros(300)])
     more = np.random.default_rng(0).normal(size=(300, 5))
-    one = Evidence().fit(z, y, weight)
-    other = Evidence().fit(np.vstack([z, more]), np.concatenate([y, more[:, 0]]), some)
+    one = BayesRidge().fit(z, y, weight)
+    other = BayesRidge().fit(np.vstack([z, more]), np.concatenate([y, more[:, 0]]), some)
     assert np.allclose(other.scores, one.scores, rtol=1e-9)
     assert np.allclose(covariance(other), covariance(one), rtol=1e-8, atol=1e-14)
 
@@ -203,14 +203,14 @@ def test_a_row_planned_several_times_is_one_observation() -> None:
     z, y, weight = e.evidence.features, e.evidence.answers[:, 0], e.evidence.weight
     assert len(y) == 27
     assert weight.sum() > 100
-    fit = Evidence().fit(z, y, weight)
+    fit = BayesRidge().fit(z, y, weight)
     assert np.allclose(fit.scores, e.scores)
     stationary(fit, z, y, weight, np.zeros(3))
 
 
 @pytest.mark.parametrize(("n", "d"), [(12, 8), (8, 20), (3, 2), (2, 6), (1, 4), (60, 40)])
-@pytest.mark.parametrize("way", [Evidence(), Evidence(precision=1.0)])
-def test_rows_that_weigh_less_than_one_a_feature(way: Evidence, n: int, d: int) -> None:
+@pytest.mark.parametrize("way", [BayesRidge(), BayesRidge(precision=1.0)])
+def test_rows_that_weigh_less_than_one_a_feature(way: BayesRidge, n: int, d: int) -> None:
     """There MacKay's step for the noise, (n − γ)/RSS, would leap below 0. The law still holds."""
     rng = np.random.default_rng(n)
     z = rng.normal(size=(n, d))
@@ -243,7 +243,7 @@ def stationary(fit: Fit, z: Array, y: Array, weight: Array, prior: Any) -> None:
 def test_answers_scaled_scale_everything(seed: int, factor: float) -> None:
     """Also where variances are far from 1: the hyper-priors are in the answers' own units."""
     z, y, weight = sample(seed)
-    one, other = (Evidence().fit(z, k * y, weight) for k in (1.0, factor))
+    one, other = (BayesRidge().fit(z, k * y, weight) for k in (1.0, factor))
     assert np.allclose(other.scores, factor * one.scores, rtol=1e-6, atol=1e-9 * factor)
     assert np.allclose(covariance(other), factor**2 * covariance(one), rtol=1e-5, atol=0)
     assert np.isclose(other.r2, one.r2)
@@ -252,11 +252,11 @@ def test_answers_scaled_scale_everything(seed: int, factor: float) -> None:
 def test_a_column_that_never_changes_keeps_its_prior() -> None:
     z, y, weight = sample(2)
     z[:, 3] = 1.0
-    fit = Evidence().fit(z, y, weight)
+    fit = BayesRidge().fit(z, y, weight)
     theirs = scikit_learns(z, y, weight, **hyper(z, y, weight))
     assert np.allclose(fit.scores, theirs.coef_, rtol=1e-6, atol=1e-9)
     assert np.allclose(covariance(fit), theirs.sigma_, rtol=1e-5, atol=1e-10)
-    given_ = Evidence(noise=2.0, precision=4.0, mean=(0.0, 0.0, 0.0, 5.0, 0.0)).fit(z, y, weight)
+    given_ = BayesRidge(noise=2.0, precision=4.0, mean=(0.0, 0.0, 0.0, 5.0, 0.0)).fit(z, y, weight)
     assert np.isclose(given_.scores[3], 5.0)
     assert np.isclose(covariance(given_)[3, 3], 1 / 4.0)
     assert np.abs(np.delete(covariance(given_)[3], 3)).max() < 1e-15
@@ -270,7 +270,7 @@ def test_a_column_that_never_changes_keeps_its_prior() -> None:
 def test_the_noise_alone_is_at_its_fixed_point(seed: int, lam: float, prior: bool) -> None:
     z, y, weight = sample(seed)
     mean = tuple(np.random.default_rng(seed).normal(size=5).tolist()) if prior else 0.0
-    fit = Evidence(precision=lam, mean=mean).fit(z, y, weight)
+    fit = BayesRidge(precision=lam, mean=mean).fit(z, y, weight)
     x, lift = centred(z, y, weight)
     alpha, found = precisions(fit, z, y, weight)
     assert np.isclose(found, lam, rtol=1e-6)
@@ -307,9 +307,9 @@ def test_the_whole_covariance_carries_the_prior_mean(seed: int, alpha: float, la
     z, y, weight = sample(seed)
     z[:, 1] += 2 * z[:, 0]  # so that Σ is far from its diagonal
     prior = np.random.default_rng(seed).normal(size=5) * 3
-    fit = Evidence(alpha, lam, tuple(prior.tolist())).fit(z, y, weight)
+    fit = BayesRidge(alpha, lam, tuple(prior.tolist())).fit(z, y, weight)
     closed(fit, z, y, weight, alpha, lam, prior, 1e-9)
-    without = Evidence(alpha, lam).fit(z, y, weight)
+    without = BayesRidge(alpha, lam).fit(z, y, weight)
     sigma = covariance(fit)
     assert np.allclose(fit.scores - without.scores, lam * sigma @ prior, rtol=1e-8, atol=1e-9)
     # BayLIME's code adds λΣ_jjμ₀_j alone, which is not the posterior:
@@ -320,7 +320,7 @@ def test_the_whole_covariance_carries_the_prior_mean(seed: int, alpha: float, la
 @settings(max_examples=20)
 def test_intervals_are_scipys_normal(seed: int, level: float) -> None:
     z, y, weight = sample(seed)
-    fit = Evidence(2.0, 3.0, 0.4).fit(z, y, weight)
+    fit = BayesRidge(2.0, 3.0, 0.4).fit(z, y, weight)
     assert fit.posterior is not None
     normal = stats.norm(fit.scores, np.sqrt(np.diag(covariance(fit))))
     assert np.allclose(fit.posterior.interval(level).T, normal.interval(level), rtol=1e-9)
@@ -331,7 +331,7 @@ def test_intervals_are_scipys_normal(seed: int, level: float) -> None:
 
 def test_joint_intervals_hold_all_scores_at_once() -> None:
     z, y, weight = sample(0)
-    fit = Evidence().fit(z, y, weight)
+    fit = BayesRidge().fit(z, y, weight)
     assert fit.posterior is not None
     draws = stats.multivariate_normal(fit.scores, covariance(fit)).rvs(50_000, random_state=0)
     low, high = fit.posterior.interval(0.9, joint=True).T
@@ -346,7 +346,7 @@ def test_intervals_cover_when_the_model_is_true() -> None:
     for _ in range(500):
         truth = 0.7 + rng.normal(size=3) / np.sqrt(5.0)
         y = 4 + z @ truth + rng.normal(size=25) / np.sqrt(2.0 * weight)
-        fit = Evidence(2.0, 5.0, 0.7).fit(z, y, weight)
+        fit = BayesRidge(2.0, 5.0, 0.7).fit(z, y, weight)
         assert fit.posterior is not None
         low, high = fit.posterior.interval(0.9).T
         held.append((low <= truth) & (truth <= high))
@@ -365,7 +365,7 @@ def test_intervals_cover_when_nothing_is_given(binary: bool) -> None:
         weight = Exponential()(z, z[0])
         truth = 2 * rng.normal(size=8)
         y = 0.3 + z @ truth + 0.4 * rng.normal(size=100) / np.sqrt(weight)
-        fit = Evidence().fit(z, y, weight)
+        fit = BayesRidge().fit(z, y, weight)
         assert fit.posterior is not None
         low, high = fit.posterior.interval(0.9).T
         held.append((low <= truth) & (truth <= high))
@@ -375,14 +375,14 @@ def test_intervals_cover_when_nothing_is_given(binary: bool) -> None:
 def test_a_prior_mean_stretched_to_the_size_of_the_scores() -> None:
     z, y, weight = sample(4)
     prior = (1.0, 0.0, -4.0, 2.0, 0.5)
-    found = Evidence(2.0, 3.0).fit(z, y, weight)
+    found = BayesRidge(2.0, 3.0).fit(z, y, weight)
     size = np.abs(found.scores).max() / 4.0
     stretched = tuple((size * np.array(prior)).tolist())
-    ours = Evidence(2.0, 3.0, prior, rescale=True).fit(z, y, weight)
-    explicit = Evidence(2.0, 3.0, stretched).fit(z, y, weight)
+    ours = BayesRidge(2.0, 3.0, prior, rescale=True).fit(z, y, weight)
+    explicit = BayesRidge(2.0, 3.0, stretched).fit(z, y, weight)
     assert np.allclose(ours.scores, explicit.scores, rtol=1e-12)
     assert np.isclose(ours.intercept, explicit.intercept, rtol=1e-12)
-    still = Evidence(2.0, 3.0, 0.0, rescale=True).fit(z, y, weight)
+    still = BayesRidge(2.0, 3.0, 0.0, rescale=True).fit(z, y, weight)
     assert np.array_equal(still.scores, found.scores)
 
 
@@ -394,10 +394,10 @@ def test_a_prior_mean_stretched_to_the_size_of_the_scores() -> None:
 def test_held_out_rows_by_leaving_each_one_out(seed: int) -> None:
     """At the precisions of the whole fit, given or found."""
     z, y, weight = sample(seed, 15, 3)
-    for way in (Evidence(2.0, 3.0), Evidence(precision=1.0), Evidence()):
+    for way in (BayesRidge(2.0, 3.0), BayesRidge(precision=1.0), BayesRidge()):
         fit = way.fit(z, y, weight)
         alpha, lam = precisions(fit, z, y, weight)
-        fixed, predicted = Evidence(alpha, lam), []
+        fixed, predicted = BayesRidge(alpha, lam), []
         for i in range(len(y)):
             rest = np.arange(len(y)) != i
             without = fixed.fit(z[rest], y[rest], weight[rest])
@@ -408,7 +408,7 @@ def test_held_out_rows_by_leaving_each_one_out(seed: int) -> None:
 
 def test_a_prior_that_moves_the_scores_has_no_rows_held_out() -> None:
     z, y, weight = sample(0)
-    assert np.isnan(Evidence(1.0, 1.0, 0.5).fit(z, y, weight).r2_held_out)
+    assert np.isnan(BayesRidge(1.0, 1.0, 0.5).fit(z, y, weight).r2_held_out)
 
 
 # -- sentences ----------------------------------------------------------------------------------
@@ -433,20 +433,20 @@ def test_a_prior_that_moves_the_scores_has_no_rows_held_out() -> None:
 )
 def test_what_does_not_fit_is_said_in_a_sentence(settings_: Any, sentence: str) -> None:
     with pytest.raises(InputError, match=sentence):
-        Evidence(**settings_)
+        BayesRidge(**settings_)
 
 
 def test_a_prior_mean_of_another_size() -> None:
     z, y, weight = sample(0)
     with pytest.raises(InputError, match="mean of 3 numbers does not fit 5 features"):
-        Evidence(1.0, 1.0, (1.0, 2.0, 3.0)).fit(z, y, weight)
+        BayesRidge(1.0, 1.0, (1.0, 2.0, 3.0)).fit(z, y, weight)
     with pytest.raises(InputError, match="80 points need as many answers"):
-        Evidence().on(Rows.each_once(z, weight)).fit(y[:-1])
+        BayesRidge().on(Rows.each_once(z, weight)).fit(y[:-1])
 
 
 def test_methods_are_what_they_say() -> None:
-    assert methods.BAYLIME.surrogate == Evidence()
-    assert methods.baylime(3.0).surrogate == Evidence(None, 3.0)
+    assert methods.BAYLIME.surrogate == BayesRidge()
+    assert methods.baylime(3.0).surrogate == BayesRidge(None, 3.0)
     full = methods.baylime(3.0, (1.0, 2.0), noise=2.0)
-    assert full.surrogate == Evidence(2.0, 3.0, (1.0, 2.0))
+    assert full.surrogate == BayesRidge(2.0, 3.0, (1.0, 2.0))
     assert (methods.baylime(3.0).name, full.name) == ("BayLIME (partial)", "BayLIME (full)")

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 import eagle
+from eagle.files import surrogates
+from eagle.surrogate.evidence import BayesRidge
 
 FILES = Path(__file__).parents[1] / "files"
 SCORES = [0.1327565400953896, 0.04611365645531837, 0.03167590975500636]
@@ -54,3 +56,8 @@ def test_each_is_of_its_own_kind(name: str) -> None:
         if kind.__name__.lower() not in name:
             with pytest.raises(eagle.InputError, match="is not"):
                 kind.load(FILES / name)
+
+
+def test_a_surrogate_of_before_is_read_by_its_old_name() -> None:
+    assert surrogates.from_dict({"Evidence": {"precision": 2.0}}) == BayesRidge(precision=2.0)
+    assert list(surrogates.to_dict(BayesRidge())) == ["BayesRidge"]

@@ -31,7 +31,7 @@ from eagle.files.sealed import (
     pack,
     plain_json,
     scalar,
-    short,
+    spoken,
     text,
     unpack,
     why,
@@ -164,7 +164,7 @@ def from_dict(data: Mapping[str, Any]) -> Explanation:
     schema = data.get("schema")
     if type(schema) is not int or not FORMAT.reads(schema):
         raise InputError(
-            f"this explanation has schema {short(schema)}, but this version of eagle reads "
+            f"this explanation has schema {spoken(schema)}, but this version of eagle reads "
             f"{FORMAT.oldest} to {FORMAT.schema}"
         )
     try:

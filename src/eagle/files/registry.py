@@ -9,7 +9,7 @@ from typing import Any, Final, TypeVar, cast, overload
 from eagle.surrogate.bayes import BayesLinear, Prior
 from eagle.surrogate.bootstrap import Bootstrap
 from eagle.surrogate.boundary import Boundary
-from eagle.surrogate.evidence import Evidence
+from eagle.surrogate.evidence import BayesRidge
 from eagle.surrogate.heldout import Cautious, HeldOut
 from eagle.surrogate.logistic import Logistic
 from eagle.surrogate.pairs import Paired
@@ -31,7 +31,7 @@ OWN: Final = (
     Forward,
     Highest,
     LassoPath,
-    Evidence,
+    BayesRidge,
     Bootstrap,
     Boundary,
     Robust,
@@ -45,7 +45,10 @@ OWN: Final = (
 )
 """The library's own surrogates and their parts."""
 
-KINDS: Final[dict[str, type]] = {kind.__name__: kind for kind in (*OWN, Cautious)}
+RENAMED: Final[dict[str, type]] = {"Evidence": BayesRidge}
+"""Names that older files have for classes of today."""
+
+KINDS: Final[dict[str, type]] = RENAMED | {kind.__name__: kind for kind in (*OWN, Cautious)}
 """All classes that a file may name."""
 
 TIGHT: Final = 1e-6

@@ -185,14 +185,14 @@ def why(error: BaseException) -> str:
 
 def mapping(value: Any) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
-        raise ValueError(f"{short(value)} stands where named parts should be")
+        raise ValueError(f"{spoken(value)} stands where named parts should be")
     return value
 
 
 def listed(value: Any, count: int | None = None) -> list[Any]:
     """A list, with `count` entries if that is given."""
     if not isinstance(value, list):
-        raise ValueError(f"{short(value)} stands where a list should be")
+        raise ValueError(f"{spoken(value)} stands where a list should be")
     if count is not None and len(value) != count:
         raise ValueError(f"a list has {len(value)} entries where {count} should be")
     return value
@@ -200,20 +200,20 @@ def listed(value: Any, count: int | None = None) -> list[Any]:
 
 def text(value: Any) -> str:
     if not isinstance(value, str):
-        raise ValueError(f"{short(value)} stands where text should be")
+        raise ValueError(f"{spoken(value)} stands where text should be")
     return value
 
 
 def flag(value: Any) -> bool:
     if not isinstance(value, bool):
-        raise ValueError(f"{short(value)} stands where true or false should be")
+        raise ValueError(f"{spoken(value)} stands where true or false should be")
     return value
 
 
 def number(value: Any) -> float:
     """A finite number."""
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ValueError(f"{short(value)} stands where a number should be")
+        raise ValueError(f"{spoken(value)} stands where a number should be")
     try:
         as_float = float(value)
     except OverflowError:
@@ -230,14 +230,14 @@ def number_or(value: Any, otherwise: float) -> float:
 
 def integer(value: Any, least: int = 0) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise ValueError(f"{short(value)} stands where an integer from {least} on should be")
+        raise ValueError(f"{spoken(value)} stands where an integer from {least} on should be")
     return value
 
 
 def scalar(value: Any) -> Any:
     """A text, a number or a boolean: the possible names of an output."""
     if not isinstance(value, str | int | float):
-        raise ValueError(f"{short(value)} stands where a name should be")
+        raise ValueError(f"{spoken(value)} stands where a name should be")
     return value
 
 
@@ -263,7 +263,7 @@ def plain_json(value: Any) -> Any:
 def one_of(value: Any, known: Iterable[str]) -> str:
     """One of the known words."""
     if text(value) not in known:
-        raise ValueError(f"{short(value)} is not known")
+        raise ValueError(f"{spoken(value)} is not known")
     return str(value)
 
 
@@ -301,7 +301,7 @@ def floats(data: Any, dimensions: int | None = None) -> NDArray[np.float64]:
     return array
 
 
-def short(value: Any) -> str:
+def spoken(value: Any) -> str:
     """A short text of a value, for a sentence."""
     if isinstance(value, Mapping | list):
         return "a list" if isinstance(value, list) else "an object"

@@ -18,7 +18,7 @@ from eagle.files.sealed import (
     number,
     number_or,
     pack,
-    short,
+    spoken,
     text,
     unpack,
 )
@@ -81,7 +81,7 @@ def _part(data: Mapping[str, Any], depth: int) -> Any:
         raise ValueError(f"a part of a surrogate has {len(data)} names")
     ((name, settings),) = data.items()
     if not text(name).isidentifier():
-        raise ValueError(f"{short(name)} is no part of a surrogate")
+        raise ValueError(f"{spoken(name)} is no part of a surrogate")
     kind = kind_of(name)
     if not isinstance(settings, Mapping):
         raise TypeError(f"the settings of {name} are no mapping")

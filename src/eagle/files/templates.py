@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from eagle.files.sealed import flag, integer, listed, mapping, one_of, short, text
+from eagle.files.sealed import flag, integer, listed, mapping, one_of, spoken, text
 from eagle.table.dataframes import NarwhalsFrame, PandasFrame, narwhals
 from eagle.table.frame import ArrayFrame, Frame, SparseFrame
 from eagle.table.units import Kind, Unit
@@ -200,7 +200,7 @@ def numpy_dtype(value: Any) -> np.dtype[Any]:
     except Exception:  # numpy parses names and may raise anything
         dtype = np.dtype("V")
     if dtype.str != name or dtype.kind not in "fiubOUS" or dtype.itemsize > LONGEST:
-        raise ValueError(f"{short(name)} is no dtype of numbers or levels")
+        raise ValueError(f"{spoken(name)} is no dtype of numbers or levels")
     return dtype
 
 
@@ -262,7 +262,7 @@ def _read_pandas_dtype(data: Mapping[str, Any]) -> Any:
                 return pd.CategoricalDtype(pd.Index(known, dtype=of), ordered=ordered)
             return pd.api.types.pandas_dtype(name)
     except Exception:  # pandas may raise anything
-        raise ValueError(f"{short(name)} is no dtype, or does not hold its categories") from None
+        raise ValueError(f"{spoken(name)} is no dtype, or does not hold its categories") from None
 
 
 NARWHALS_DTYPES = frozenset(

@@ -17,7 +17,7 @@ HYPER = 1e-6
 
 @final
 @dataclass(frozen=True)
-class Evidence:
+class BayesRidge:
     """y = φ₀ + zᵀφ + ε with ε ~ N(0, 1/(απ)) and φ ~ N(μ₀, I/λ); the intercept is free.
 
     `noise` is α, `precision` is λ, `mean` is μ₀: one number for all features or one for each.
