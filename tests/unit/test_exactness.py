@@ -397,3 +397,15 @@ def test_more_that_does_not_fit() -> None:
     assert (
         len(eagle.Explainer(lambda Z: Z.toarray()[:, 0], dok, budget=20).explain(X[0]).names) == 4
     )
+
+
+@pytest.mark.parametrize("dtype", ["float32", "Float32"])
+@pytest.mark.parametrize("framed", [True, False])
+def test_a_number_too_large_for_its_column_is_refused(dtype: Any, framed: bool) -> None:
+    """1e150 is infinite as a 32-bit float, and no warning is a sentence."""
+    data = pd.DataFrame({"a": pd.array(np.arange(20.0), dtype=dtype)})
+    table: Any = data if framed else data.to_numpy(dtype=np.float32)
+    explainer = eagle.Explainer(lambda q: np.asarray(q, dtype=float)[:, 0], table, budget=10)
+    with pytest.raises(eagle.InputError, match=r"loat32 in the background.* 1e\+150 is too large"):
+        explainer.explain([1e150])
+    assert explainer.explain([7.0]).data == (7.0,)

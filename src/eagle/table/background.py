@@ -493,6 +493,10 @@ def _category(name: Hashable, codes: Codes) -> Column:
 class Background:
     """A summary of the data a model works on, column by column. The rows are not kept.
 
+    >>> background = eagle.Background.of(X)  # background.save(path) ships it without the rows
+    >>> eagle.Explainer(model, background).explain(X[0]).top(1)
+    ['x1']
+
     It holds the distribution of each column by itself, and builds tables of the same kind, names,
     order and dtypes. `rows` is the number of rows summarised; it is 0 if there was only one
     instance with given scales. Where columns are grouped, a column here is a whole group, and the
@@ -634,6 +638,19 @@ class Background:
 
     def __repr__(self) -> str:
         return f"<Background of {self.rows} rows and {len(self.columns)} columns>"
+
+    def _repr_html_(self) -> str:
+        from eagle.show import lines
+
+        frozen = [c.name for c in self.columns if c.frozen]
+        levels = sum(c.levels is not None for c in self.columns)
+        facts = [
+            f"Columns: {_some(self.names)}",
+            f"Kinds: {len(self.columns) - levels} of numbers, {levels} of levels",
+            *([f"Never moved: {_some(frozen)}"] if frozen else []),
+            "A summary, column by column: the rows are not kept",
+        ]
+        return lines.html(repr(self)[1:-1], facts)
 
     @property
     def names(self) -> list[Hashable]:
@@ -843,3 +860,9 @@ def _listed(names: Any, what: str) -> list[Hashable]:
     if isinstance(names, str) or not isinstance(names, Collection):
         raise InputError(f"{what} takes a list of column names, not {told(names)}")
     return list(names)
+
+
+def _some(names: Sequence[Hashable]) -> str:
+    """The first ten names, and how many more there are."""
+    more = f" and {len(names) - 10} more" if len(names) > 10 else ""
+    return ", ".join(map(str, names[:10])) + more

@@ -223,6 +223,17 @@ class PandasFrame(Frame):
             return pd.Series(objects, dtype=dtype).array
         return pd.array(objects.tolist(), dtype=dtype)
 
+    def _held(self, values: Array, j: int, dtype: Any) -> Any:
+        """Numbers as a column of floats; refused where one is too large for it."""
+        import pandas as pd
+
+        with np.errstate(over="ignore"):
+            column = self._write(values, j, dtype)
+        there = pd.Series(column).to_numpy(dtype=np.float64, na_value=np.nan)
+        for value in values[np.isfinite(values) & np.isinf(there)][:1].tolist():
+            raise ValueError(f"{value:g} is too large")
+        return column
+
     def misfit(self, j: int, value: Any) -> Hashable:
         import pandas as pd
 
@@ -276,7 +287,7 @@ class PandasFrame(Frame):
             exact = [pd.NA if gap else int(v) for v, gap in zip(objects, gaps, strict=True)]
             return pd.array(exact, dtype=dtype)
         if pd.api.types.is_numeric_dtype(dtype):
-            return self._write(numbers(objects, name), j, dtype)
+            return self._held(numbers(objects, name), j, dtype)
         if dtype == OBJECT:
             objects = objects.copy()
             objects[gaps] = self.missing_markers[j]

@@ -312,7 +312,14 @@ class ArrayFrame(Frame):
             return self.wrap(np.stack([numbers(c, n) for c, n in named], axis=1))
         if kind == "f":
             stacked = np.stack([numbers(c, n) for c, n in named], axis=1)
-            return self.wrap(stacked.astype(self._array.dtype))
+            with np.errstate(over="ignore"):
+                held = stacked.astype(self._array.dtype)
+            for i, j in np.argwhere(np.isfinite(stacked) & np.isinf(held))[:1].tolist():
+                raise InputError(
+                    f"column {self.names[j]!r} is {held.dtype} in the background, and cannot hold "
+                    f"what came: {stacked[i, j]:g} is too large"
+                )
+            return self.wrap(held)
         out = np.empty((len(columns[0]) if columns else 0, len(columns)), dtype=object)
         for j, (column, name) in enumerate(named):
             out[:, j] = truths(column, name) if kind == "b" else column
