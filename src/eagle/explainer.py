@@ -55,6 +55,12 @@ MANY: Final = 100_000
 class Explainer:
     """Explains single predictions of any model on tables, images or texts.
 
+    >>> explainer = eagle.Explainer(model, X)  # a model, and a table like those it was fitted on
+    >>> explanation = explainer.explain(X[0])  # one row: print(explanation), explanation.scores
+    >>> explanation.top(1)
+    ['x1']
+    >>> explanations = explainer.explain_many(X[:3])  # many rows, one model call
+
     `model` is a fitted estimator or any function of a table; None if it lives elsewhere, and
     only `plan` is wanted. `data` is a table like those the model was fitted on, a `Background`
     made from one, or None if `scales` say how far each number may move. For images and texts it
@@ -354,6 +360,11 @@ class Explainer:
 
     def __repr__(self) -> str:
         return short(f"<Explainer of {self._box.calls_it} by {self.method.name}, {self.view}>", 200)
+
+    def _repr_html_(self) -> str:
+        from eagle.show import lines
+
+        return lines.html(repr(self)[1:-1], self.describe().split("\n"))
 
     # -- inside ---------------------------------------------------------------------------------
 

@@ -106,15 +106,20 @@ class Asked:
 class Explanation:
     """Scores of features for one output of a model near one instance, with their uncertainty.
 
+    >>> explanation = eagle.Explainer(model, X).explain(X[0])
+    >>> explanation.scores.shape, explanation.interval(0.9).shape, explanation.top(2)
+    ((3,), (3, 2), ['x1', 'x0'])
+    >>> frame = explanation.to_frame()  # also print(explanation), save(path), to_shap()
+
     For a line, a score is the coefficient of the feature. In the binned view a feature is 1
     while the row keeps the instance's bin or level, so its score is what *having* that value
     adds; in the continuous view it is the change per standard deviation. `data` are the instance's
-    own values. `posterior` says how
-    sure the scores are; it is None if the method does not know. Scores that are not `signed` only
-    say how much a feature matters, not which way it pushes. `contrast` is how far the instance
-    is from the background, in each feature's units. If `surrogate` is None, the scores came from
-    another package and cannot be fitted again. With a `link`, scores, intercept and predictions
-    are log-odds. A `note` says what a reader should know about the file it was read from.
+    own values. `posterior` says how sure the scores are; it is None if the method does not know.
+    Scores that are not `signed` only say how much a feature matters, not which way it pushes.
+    `contrast` is how far the instance is from the background, in each feature's units. If
+    `surrogate` is None, the scores came from another package and cannot be fitted again. With a
+    `link`, scores, intercept and predictions are log-odds. A `note` says what a reader should know
+    about the file it was read from.
     """
 
     names: tuple[str, ...]

@@ -1,4 +1,8 @@
-"""A progress line on standard error for anything that takes longer than two seconds."""
+"""A progress line on standard error for anything that takes longer than two seconds.
+
+It is written where somebody looks: on a terminal, or below a cell of a notebook. Elsewhere, as in
+the log of a job, it is silent.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +15,14 @@ from eagle.until import Look
 PATIENCE = 2.0
 
 
+def watched() -> bool:
+    """Whether standard error is a terminal, or what a notebook shows below a cell."""
+    stream = sys.stderr
+    return stream is not None and (
+        stream.isatty() or type(stream).__module__.split(".")[0] == "ipykernel"
+    )
+
+
 @final
 class Progress:
     """Reports how far a job of `total` steps is: after two seconds, at most once a second.
@@ -19,7 +31,8 @@ class Progress:
     """
 
     def __init__(self, what: str, total: int, *, silent: bool = False, hint: str = "") -> None:
-        self._what, self._total, self._silent, self._hint = what, total, silent, hint
+        self._what, self._total, self._hint = what, total, hint
+        self._silent = silent or not watched()
         self._began = self._said = time.monotonic()
         self._open, self._done = False, 0
 
@@ -57,6 +70,7 @@ class Watching:
 
     def __init__(self) -> None:
         self._began, self._open = time.monotonic(), False
+        self._silent = not watched()
 
     def __enter__(self) -> Watching:
         return self
@@ -67,7 +81,7 @@ class Watching:
 
     def look(self, look: Look, rows: float) -> None:
         """Report a look: its widest 95% interval, and how many of the forecast `rows` are left."""
-        if time.monotonic() - self._began < PATIENCE:
+        if self._silent or time.monotonic() - self._began < PATIENCE:
             return
         low, high = look.posterior.interval(0.95).T
         left = max(0.0, rows - look.rows)

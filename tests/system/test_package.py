@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import doctest
 import importlib.metadata
+import inspect
 import re
 import subprocess
 import sys
@@ -10,6 +12,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import eagle
@@ -60,6 +63,34 @@ def test_public_names() -> None:
     assert not hasattr(eagle, "nonsense")
     assert python("import eagle; print(eagle.plot.attribution.__name__)") == "attribution\n"
     assert python("import eagle.files; print(*eagle.files.__all__)") == "register registered\n"
+
+
+def count_good(texts: list[str]) -> Any:
+    return np.array([float(text.count("good")) for text in texts])
+
+
+def test_the_help_opens_with_how_to_use_it(tmp_path: Path) -> None:
+    """Each public class has an example in its first lines, and the examples run."""
+    X = np.random.default_rng(0).normal(size=(100, 3))
+    known = {
+        "eagle": eagle,
+        "np": np,
+        "X": X,
+        "model": lambda X: X @ [1.0, -2.0, 0.5],
+        "image": np.random.default_rng(1).random((8, 8, 3)),
+        "blocks": np.kron([[0, 1], [2, 3]], np.ones((4, 4), dtype=int)),
+        "brightness": lambda images: np.array([np.mean(one) for one in images]),
+        "count_good": count_good,
+        "folder": tmp_path,
+    }
+    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
+    used = [eagle.Explainer, eagle.Explanation, eagle.Explanations, eagle.Survey, eagle.Images]
+    used += [eagle.Texts, eagle.Parts, eagle.Background, eagle.Plan, eagle.Quote]
+    for thing in (*used, eagle.compare, eagle.load):
+        text = inspect.getdoc(thing) or ""
+        assert text.split("\n")[2].startswith(">>> "), thing
+        test = doctest.DocTestParser().get_doctest(text, dict(known), thing.__name__, None, 0)
+        assert runner.run(test).failed == 0, thing
 
 
 def test_importing_is_light() -> None:

@@ -230,6 +230,7 @@ def test_evidence_is_kept_up_to_a_limit(
 
 def test_a_survey_is_mentioned_once(capsys: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("eagle.progress.PATIENCE", -1.0)
+    monkeypatch.setattr("eagle.progress.watched", lambda: True)
     explainer = eagle.Explainer(lambda X: X[:, 0], np.random.default_rng(0).random((50, 2)))
     rows = np.random.default_rng(1).random((220, 2))
     explainer.explain_many(rows, evidence=False)

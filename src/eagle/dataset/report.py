@@ -7,7 +7,7 @@ import time
 from typing import final
 
 from eagle.dataset.job import Made
-from eagle.progress import PATIENCE
+from eagle.progress import PATIENCE, watched
 
 
 @final
@@ -37,7 +37,8 @@ class Report:
         if self._silent or now - self._began < PATIENCE or (now - self._said < 1 and not last):
             return
         self._said = now
-        self._write(f"\r{self.line(now - self._work)}   ")
+        if watched():
+            self._write(f"\r{self.line(now - self._work)}   ")
 
     def line(self, seconds: float) -> str:
         """The state in words, after so many seconds."""

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from typing import Any, TypeAlias, final
 
+from eagle.log import LOG
 from eagle.types import Array, LimitError
 from eagle.until import Budget
 
@@ -32,6 +33,7 @@ class Meter:
         """The checked answers. What is refused here was not asked."""
         error = self.crossed(rows)
         if error is not None:
+            LOG.info("a limit would be crossed by %d more rows: not asked", rows)
             raise error
         self._rows += rows  # before they are asked: also a call that fails may be billed
         self._calls += 1

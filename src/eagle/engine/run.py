@@ -19,6 +19,7 @@ from eagle.engine.meter import Meter
 from eagle.engine.plan import Plan, Planner, Planning, Prepared, by_size
 from eagle.engine.walk import Choosing, Growing, Watch
 from eagle.explanation import Bill, Explanation
+from eagle.log import LOG
 from eagle.models.box import Box
 from eagle.targets import Target, aimed_at, answers_of, bounds_of, too_small
 from eagle.types import (
@@ -78,6 +79,9 @@ def explain(
         model = _Model(instances, request.meter, most, len(rows))
         planners = [how.planner(instances.space(i), request.until is not None) for i in rows]
         walks = plan(planners, model, rows, request)
+        LOG.debug(
+            "planned %d instances by %s, budget %d", len(rows), planners[0].method.name, how.budget
+        )
         query(walks, model)
         prepared = [walk.prepared for walk in walks.values()]
         own = (time.perf_counter() - began) / len(rows) - model.share()

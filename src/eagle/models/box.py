@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, final, get_args
@@ -10,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eagle.link import Logit, answering
+from eagle.log import LOG
 from eagle.models.native import Native, Task, native
 from eagle.table.column import plain
 from eagle.types import (
@@ -182,11 +184,19 @@ class Steady:
     """A black box that is asked several times. The number of outputs must not change."""
 
     def __init__(self, box: Box) -> None:
-        self._box, self._outputs = box, 0
+        self._box, self._outputs, self._calls = box, 0, 0
 
     def ask(self, inputs: Any, rows: int) -> Array:
         """As `Box.ask`; another number of outputs than before is refused."""
-        answers = self._box.ask(inputs, rows)
+        began = time.perf_counter()
+        try:
+            answers = self._box.ask(inputs, rows)
+        except BaseException as error:
+            LOG.info("a call with %d rows failed: %s", rows, type(error).__name__)
+            raise
+        self._calls += 1
+        spent = time.perf_counter() - began
+        LOG.info("asked %d rows, call %d, %.3f s", rows, self._calls, spent)
         outputs = answers.shape[1]
         if self._outputs and outputs != self._outputs:
             raise ReplyError(

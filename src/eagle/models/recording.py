@@ -13,6 +13,7 @@ from typing import Any, Final, final
 
 import numpy as np
 
+from eagle.log import LOG
 from eagle.models.box import Box, box, check
 from eagle.models.inputs import Inputs
 from eagle.models.ledger import Ledger, keys_of
@@ -47,6 +48,7 @@ class Recording:
         keys = keys_of(self._model, inputs)
         known = self.ledger.answers(keys)
         fresh = {key: i for i, key in reversed(list(enumerate(keys))) if key not in known}
+        LOG.info("the ledger has %d of %d rows, %d are asked", len(known), len(keys), len(fresh))
         if fresh:
             places = sorted(fresh.values())
             part = inputs if len(places) == len(inputs) else inputs.take(places)

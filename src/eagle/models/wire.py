@@ -17,6 +17,7 @@ from threading import Lock
 from typing import Any, Final, final
 from urllib.parse import urlsplit, urlunsplit
 
+from eagle.log import LOG
 from eagle.types import (
     InputError,
     MissingExtraError,
@@ -174,6 +175,7 @@ class Wire:
                     raise dropped.said from None
                 if dropped.sent:
                     resent()
+                LOG.info("a connection was dropped: %d rows are sent again", rows)
                 fresh = True  # once more, at once, on a new connection
                 continue
             if 200 <= reply.status < 300:
@@ -183,6 +185,13 @@ class Wire:
                 raise self._refused(reply, rows, attempt)
             if reply.status in COMPUTED:
                 resent()
+            LOG.info(
+                "status %d: %d rows are sent again in %.1f s, retry %d",
+                reply.status,
+                rows,
+                wait,
+                attempt + 1,
+            )
             self._retry.sleep(wait)
             attempt += 1
 

@@ -103,7 +103,8 @@ class Page:
     @property
     def label_size(self) -> float:
         """The size of the labels of rows, in points."""
-        return max((t.get_fontsize() for t in self.ax.get_yticklabels()), default=self.small_size)
+        sizes = [float(t.get_fontsize()) for t in self.ax.get_yticklabels()]
+        return max(sizes, default=self.small_size)
 
     @property
     def cell(self) -> tuple[float, float] | None:

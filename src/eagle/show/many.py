@@ -13,8 +13,8 @@ from eagle.explanation import Explanation
 from eagle.explanations import Explanations
 from eagle.files.sealed import writable
 from eagle.show import contributions
-from eagle.show.html import STYLE
 from eagle.show.sheet import number
+from eagle.show.style import STYLE
 from eagle.statements import Means
 from eagle.targets import target_text
 from eagle.types import EagleError, MissingExtraError, finite, middle, short

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-from eagle.show.html import STYLE
+from eagle.show.style import STYLE
 from eagle.survey.survey import Survey
 from eagle.types import short
 
