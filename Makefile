@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-all fuzz bench clean
+.PHONY: demo test test-all fuzz bench licences clean
 
 demo: $(VENV)/.demo
 	@$(BIN)/eagle demo
@@ -28,6 +28,10 @@ bench: $(VENV)/.dev
 	@$(BIN)/python -m pip install --quiet --editable '.[bench]'
 	$(BIN)/python -m evaluation bench speed
 	$(BIN)/python -m evaluation bench methods
+
+# docs/licences.md, from what is installed.
+licences: $(VENV)/.dev
+	@$(BIN)/python tools/licences.py
 
 $(BIN)/python:
 	@echo "Setting up $(VENV): once, and it takes a minute or two"

@@ -1,9 +1,10 @@
 """What `make test` leaves out: `make test-all` runs this, part by part, each by its name.
 
-Slow tests, those that need torch, boosters, real servers or Ray, and the numerical folders under
-other processor kernels, with one and two threads, and on the oldest versions that we promise to
-work with. A part that cannot run here is skipped by name; where CI is set it fails by name. What a
-processor does not have is not asked of it.
+Slow tests, those that need torch, boosters, real servers or Ray, the wheel in a bare environment,
+the numerical folders under other processor kernels, with one and two threads, and all tests on the
+oldest versions that we promise to work with. The newest versions are what a fresh environment
+takes: `make test` has run all tests on them before. A part that cannot run here is skipped by name;
+where CI is set it fails by name. What a processor does not have is not asked of it.
 """
 
 from __future__ import annotations
@@ -59,6 +60,7 @@ class Part:
 
 def parts() -> Iterator[Part]:
     yield Part("tests over 20 seconds", ("-m", "slow", "tests"))
+    yield Part("the wheel", ("-m", "package", "tests/system/test_package.py"), ready=install_twine)
     yield Part("torch", ("-m", "torch", "tests"), ready=install_torch)
     yield Part(
         "native models",
@@ -89,7 +91,7 @@ def parts() -> Iterator[Part]:
             )
     yield Part(
         "oldest versions",
-        NUMERICAL,
+        ("tests",),
         python=OLDEST / "bin" / "python",
         ready=install_oldest,
     )
@@ -101,6 +103,10 @@ def pip(python: Path | str, *arguments: str) -> None:
     )
     if done.returncode:
         raise CannotRunError(f"pip install {' '.join(arguments)} failed")
+
+
+def install_twine() -> None:
+    pip(sys.executable, "twine>=6")
 
 
 def install_torch() -> None:

@@ -34,7 +34,7 @@ from eagle.types import (
 if TYPE_CHECKING:
     from eagle import dataset, plot
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "AnswerError",

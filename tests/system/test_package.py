@@ -6,9 +6,13 @@ import doctest
 import importlib.metadata
 import inspect
 import re
+import shutil
 import subprocess
 import sys
+import tarfile
 import tomllib
+import venv
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +22,8 @@ import pytest
 import eagle
 
 ROOT = Path(__file__).parents[2]
+LEFT_OUT = ("dev", "test", "bench", "native")
+"""Extras that only work on the library itself needs."""
 
 
 def python(code: str, *flags: str) -> str:
@@ -187,6 +193,97 @@ def test_what_is_said_of_the_package_agrees() -> None:
     assert f"version: {eagle.__version__}" in cite
     assert f"## {eagle.__version__}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     assert (Path(eagle.__file__).parent / "py.typed").exists()
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """The wheel and the source distribution, built once from a copy of what git has."""
+    out = tmp_path_factory.mktemp("built")
+    copy = tmp_path_factory.mktemp("copy")
+    for name in tracked():
+        (copy / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(ROOT / name, copy / name)
+    build = (
+        "from hatchling.build import build_sdist, build_wheel;"
+        f"build_wheel({str(out)!r}); build_sdist({str(out)!r})"
+    )
+    subprocess.run([sys.executable, "-c", build], cwd=copy, check=True, capture_output=True)
+    (wheel,), (sdist,) = out.glob("*.whl"), out.glob("*.tar.gz")
+    return wheel, sdist
+
+
+def tracked(*where: str) -> list[str]:
+    """The files that git has."""
+    done = subprocess.run(
+        ["git", "ls-files", "-z", *where], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    return [name for name in done.stdout.split("\0") if name and (ROOT / name).exists()]
+
+
+def test_the_wheel_has_the_library_and_no_more(built: tuple[Path, Path]) -> None:
+    wheel, _ = built
+    assert wheel.name == f"eagle_xai-{eagle.__version__}-py3-none-any.whl"
+    with zipfile.ZipFile(wheel) as file:
+        there = set(file.namelist())
+    ours = {name.removeprefix("src/") for name in tracked("src")}
+    about = f"eagle_xai-{eagle.__version__}.dist-info"
+    files = ("METADATA", "RECORD", "WHEEL", "entry_points.txt", "licenses/LICENSE")
+    assert there == ours | {f"{about}/{name}" for name in files}
+
+
+def test_the_source_distribution_has_what_its_tests_need(built: tuple[Path, Path]) -> None:
+    _, sdist = built
+    top = f"eagle_xai-{eagle.__version__}"
+    assert sdist.name == f"{top}.tar.gz"
+    with tarfile.open(sdist) as file:
+        there = {m.name.removeprefix(f"{top}/") for m in file.getmembers() if m.isfile()}
+    left_out = re.compile(r"evaluation/records/|\.ci/|\.github/")
+    ours = {name for name in tracked() if not left_out.match(name)}
+    assert there == ours | {"PKG-INFO"}
+
+
+@pytest.mark.package
+def test_the_wheel_works_in_a_bare_environment(built: tuple[Path, Path], tmp_path: Path) -> None:
+    """With numpy and scipy alone, as `pip install eagle-xai` has it; and twine takes both files."""
+    wheel, sdist = built
+    checked = subprocess.run(
+        [sys.executable, "-m", "twine", "check", "--strict", str(wheel), str(sdist)],
+        capture_output=True,
+        text=True,
+    )
+    assert checked.returncode == 0, checked.stdout
+    venv.create(tmp_path / "bare", with_pip=True)
+    bare = tmp_path / "bare" / ("Scripts" if sys.platform == "win32" else "bin")
+    subprocess.run([bare / "python", "-m", "pip", "install", "-q", str(wheel)], check=True)
+    listed = subprocess.run(
+        [bare / "python", "-m", "pip", "list", "--format=freeze"], capture_output=True, text=True
+    ).stdout
+    names = {line.split("==")[0] for line in listed.splitlines()} - {"pip", "setuptools"}
+    assert names == {"eagle-xai", "numpy", "scipy"}
+    code = (
+        "import numpy as np, eagle;"
+        "X = np.random.default_rng(0).normal(size=(100, 3));"
+        "e = eagle.Explainer(lambda X: X @ [1.0, -2.0, 0.0], X).explain(X[0]);"
+        "print(eagle.__version__, e.top(1))"
+    )
+    used = subprocess.run(
+        [bare / "python", "-I", "-c", code], capture_output=True, text=True, cwd=tmp_path
+    )
+    assert used.stdout == f"{eagle.__version__} ['x1']\n", used.stderr
+    said = subprocess.run([bare / "eagle", "--version"], capture_output=True, text=True)
+    assert said.stdout == f"eagle {eagle.__version__}\n"
+
+
+def test_licences_of_what_is_needed_are_listed() -> None:
+    """Each package that the core or an extra names has a line; `make licences` writes the page."""
+    page = (ROOT / "docs" / "licences.md").read_text(encoding="utf-8")
+    listed = {line.split(" | ")[0].removeprefix("| ") for line in page.splitlines()}
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    asked = [*project["dependencies"]]
+    asked += [r for name in extras if name not in LEFT_OUT for r in extras[name]]
+    names = {re.split(r"[\[<>=]", requirement)[0] for requirement in asked} - {"eagle-xai"}
+    assert names <= listed
 
 
 def test_no_machine_paths_and_no_registry_hosts() -> None:
