@@ -76,8 +76,9 @@ def page() -> str:
         "# Licences",
         "",
         "`eagle-xai` is under the MIT licence and contains no code of other packages. What it "
-        "needs is listed here with the licence that each package states in its metadata, as installed "
-        "when `make licences` wrote this page; packages for other systems may come beside them.",
+        "needs is listed here with the licence that each package states in its metadata, as "
+        "installed when `make licences` wrote this page; packages for other systems may come beside "
+        "them.",
         "",
         "| package | licence | needed by |",
         "|---|---|---|",

@@ -90,8 +90,8 @@ def test_the_help_opens_with_how_to_use_it(tmp_path: Path) -> None:
         "folder": tmp_path,
     }
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
-    used = [eagle.Explainer, eagle.Explanation, eagle.Explanations, eagle.Survey, eagle.Images]
-    used += [eagle.Texts, eagle.Parts, eagle.Background, eagle.Plan, eagle.Quote]
+    used: list[Any] = [eagle.Explainer, eagle.Explanation, eagle.Explanations, eagle.Survey]
+    used += [eagle.Images, eagle.Texts, eagle.Parts, eagle.Background, eagle.Plan, eagle.Quote]
     for thing in (*used, eagle.compare, eagle.load):
         text = inspect.getdoc(thing) or ""
         assert text.split("\n")[2].startswith(">>> "), thing
