@@ -77,8 +77,8 @@ def page() -> str:
         "",
         "`eagle-xai` is under the MIT licence and contains no code of other packages. What it "
         "needs is listed here with the licence that each package states in its metadata, as "
-        "installed when `make licences` wrote this page; packages for other systems may come beside "
-        "them.",
+        "installed when `make licences` wrote this page; packages for other systems may come "
+        "beside them.",
         "",
         "| package | licence | needed by |",
         "|---|---|---|",
