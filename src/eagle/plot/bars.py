@@ -108,7 +108,7 @@ def _numbers(p: Page, scores: Array, interval: Array) -> None:
     ends = np.where(right, np.fmax(scores, interval[:, 1]), np.fmin(scores, interval[:, 0]))
     texts: list[Annotation] = [
         p.ax.annotate(
-            f"{score:+.3g}".replace("-", "−"),
+            f"{score:+#.3g}".rstrip(".").replace("-", "−"),
             (end, y),
             xytext=(APART if at_right else -APART, 0),
             textcoords="offset points",

@@ -26,7 +26,7 @@ WIDTH: Final = 4.6
 PAD: Final = 0.1
 """The margin, in inches, around it and all that is written beside it."""
 
-LABEL: Final = 40
+LABEL: Final = 44
 """A line of a feature's label has at most this many characters."""
 
 MORE: Final = 0.27
