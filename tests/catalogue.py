@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from eagle import Images, Parts, Texts, methods
+from eagle import Images, Parts, Series, Texts, methods
 from eagle.adapters import CALIBRATED, Calibrated
 from eagle.design.append import Append
 from eagle.design.balanced import Sobol
@@ -284,6 +284,18 @@ CASES["image, shifted"] = Case(Images(LABELS, shift=0.1), brightness, {**TWO}, P
 WORDS = Parts(str.split, " ".join, fixed=[0])
 CASES["parts"] = Case(WORDS, mood, {**TWO}, [" ".join(t.split()) for t in TEXTS])
 CASES["text"] = Case(Texts(unit="word"), mood, {**TWO}, TEXTS)
+
+WINDOWS = np.random.default_rng(11).normal(size=(10, 12, 2)).astype(np.float32)
+
+
+def swing(X: Any) -> Any:
+    """Two probabilities of a batch of series of two channels."""
+    p = 1 / (1 + np.exp(-3 * X[:, :6, 0].mean(axis=1) - X[:, 3:, 1].max(axis=1)))
+    return np.column_stack([1 - p, p])
+
+
+CASES["series"] = Case(Series(4), swing, {**TWO}, WINDOWS)
+CASES["series, linear"] = Case(Series([3, 7], fill="linear"), swing, {**TWO}, WINDOWS)
 
 BUDGET = 60
 

@@ -1,8 +1,8 @@
-"""The subject of an explanation, an image or a text, small enough to keep and show."""
+"""The subject of an explanation: an image, a text or a series, small enough to keep and show."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, final
 
 import numpy as np
@@ -70,4 +70,44 @@ class Passage:
     cut: str = ""
 
 
-Subject: TypeAlias = Image | Passage
+LONGEST = 2048
+"""A series is kept with at most this many points: the least and the greatest of equal stretches."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Curves:
+    """A series to show: values of shape (n, channels) at n `times`, and where its segments meet.
+
+    A feature is a segment of a channel: feature c·s + k is segment k of channel c, of s segments.
+    `edges`, shape (s + 1,), are in units of the times, which are days from 1970 on if they are
+    `dates`. `note` is a warning; `cut` says in words what the parts are.
+    """
+
+    times: NDArray[np.float64]
+    values: NDArray[np.float64]
+    edges: NDArray[np.float64]
+    channels: tuple[str, ...]
+    dates: bool = False
+    note: str = ""
+    cut: str = ""
+
+    @property
+    def segments(self) -> int:
+        """How many segments a channel has."""
+        return len(self.edges) - 1
+
+    def thinned(self, most: int = LONGEST) -> Curves:
+        """The series with at most so many points. No peak is lost."""
+        n = len(self.times)
+        if n <= most:
+            return self
+        ends = np.arange(0, most // 2 + 1) * n // (most // 2)
+        low, high = np.minimum, np.maximum
+        least, greatest = (f.reduceat(self.values, ends[:-1], axis=0) for f in (low, high))
+        values = np.stack([least, greatest], axis=1).reshape(-1, self.values.shape[1])
+        times = np.stack([self.times[ends[:-1]], self.times[ends[1:] - 1]], axis=1).ravel()
+        return replace(self, times=times, values=values)
+
+
+Subject: TypeAlias = Image | Passage | Curves

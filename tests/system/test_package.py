@@ -54,6 +54,7 @@ def test_public_names() -> None:
         "Plan",
         "Quote",
         "ReplyError",
+        "Series",
         "Survey",
         "Texts",
         "compare",

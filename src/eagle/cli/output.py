@@ -121,10 +121,10 @@ def tidy(explanations: dict[int, Explanation], names: Mapping[int, Any] | None =
 def drawn(e: Explanation) -> Any:
     """The figure for the kind of thing that is explained."""
     from eagle import plot
-    from eagle.subject import Image, Passage
+    from eagle.subject import Curves, Image, Passage
 
-    if isinstance(e.subject, Image):
-        return plot.image(e)[0].figure
+    if isinstance(e.subject, Image | Curves):
+        return (plot.image if isinstance(e.subject, Image) else plot.series)(e)[0].figure
     return (plot.text(e) if isinstance(e.subject, Passage) else plot.attribution(e)).figure
 
 

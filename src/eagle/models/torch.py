@@ -1,4 +1,4 @@
-"""Torch modules on tables."""
+"""Torch modules on tables and on series."""
 
 from __future__ import annotations
 
@@ -118,10 +118,12 @@ def torch_module(module: Any, task: Task | None, outputs: Any) -> Native:
 
 
 def matrix(table: Any) -> NDArray[Any]:
-    """A table of numbers of any kind as one array of floats, shape (rows, columns)."""
-    if isinstance(table, np.ndarray) and table.ndim > 2:
+    """A table of numbers of any kind as one array of floats, shape (rows, columns).
+
+    A batch of series keeps its shape, (rows, time, channels)."""
+    if isinstance(table, np.ndarray) and table.ndim > 3:
         raise InputError(
-            "a torch module is asked tables here: for images, give "
+            "a torch module is asked tables or series here: for images, give "
             "eagle.models.vision.Network.of_torch(module)"
         )
     if isinstance(table, np.ndarray) and table.dtype.kind in "fiub":

@@ -12,6 +12,7 @@ from eagle.plot.lines import convergence
 from eagle.plot.means import importance
 from eagle.plot.panels import methods
 from eagle.plot.scatter import dependence
+from eagle.plot.series import series
 from eagle.plot.swarm import beeswarm
 from eagle.plot.texts import text
 
@@ -26,5 +27,6 @@ __all__ = [
     "image",
     "importance",
     "methods",
+    "series",
     "text",
 ]

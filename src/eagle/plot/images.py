@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
@@ -11,14 +10,13 @@ from numpy.typing import NDArray
 
 from eagle.explanation import Explanation
 from eagle.plot.fonts import cautions, legible, visible
-from eagle.plot.page import LITERAL, SOFT, fold, one, per_cent, unsure
+from eagle.plot.page import LITERAL, SOFT, below, one, per_cent, unsure
 from eagle.show.sheet import DOWN, UP, likeliest
 from eagle.subject import Image
-from eagle.types import Array, InputError, MissingExtraError, short
+from eagle.types import Array, InputError, MissingExtraError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 LEVEL = 0.9
 
@@ -70,7 +68,7 @@ def image(
     _heat(panels[1], e, shown, top, sure, level)
     if known:
         _doubt(panels[2], e, level)
-    _below(own, panels[0], [line for line in (likeliest(e), *cautions([e])) if line])
+    below(own, panels[0], [line for line in (likeliest(e), *cautions([e])) if line])
     return panels[: 3 if known else 2]
 
 
@@ -84,24 +82,6 @@ def _shown(e: Explanation, level: float, sure: bool, top: int | None) -> NDArray
         strongest[e.order()[:top]] = True
         shown &= strongest
     return shown
-
-
-def _below(own: Figure | None, ax: Axes, lines: Sequence[str]) -> None:
-    """Small print below the panels, or below the first of those given."""
-    style: dict[str, Any] = {"fontsize": "small", "alpha": SOFT, "linespacing": 1.35, **LITERAL}
-    if not lines:
-        return
-    if own is None:
-        box = ax.get_window_extent()
-        inches = (ax.figure.bbox.x1 - box.x0) / ax.figure.dpi - 0.1
-        beside = ax.annotate(
-            "", (0, 0), (0, -4), "axes fraction", "offset points", va="top", **style
-        )
-        fold(beside, "\n".join(short(line, 400) for line in lines), inches)
-        return
-    below = own.supxlabel("", x=0.01, ha="left", **style)
-    fold(below, "\n".join(short(line, 400) for line in lines), own.get_figwidth() - 0.2)
-    own.set_figheight(own.get_figheight() + 0.18 * (below.get_text().count("\n") + 1))
 
 
 def _plain(ax: Axes, pixels: NDArray[Any], title: str) -> None:

@@ -310,6 +310,24 @@ def fold(artist: Text, text: str, inches: float) -> None:
     artist.set_text("\n".join(folded))
 
 
+def below(own: Figure | None, ax: Axes, lines: Sequence[str]) -> None:
+    """Small print below the panels, or below the first of those given."""
+    style: dict[str, Any] = {"fontsize": "small", "alpha": SOFT, "linespacing": 1.35, **LITERAL}
+    if not lines:
+        return
+    if own is None:
+        box = ax.get_window_extent()
+        inches = (ax.figure.bbox.x1 - box.x0) / ax.figure.dpi - 0.1
+        beside = ax.annotate(
+            "", (0, 0), (0, -4), "axes fraction", "offset points", va="top", **style
+        )
+        fold(beside, "\n".join(short(line, 400) for line in lines), inches)
+        return
+    under = own.supxlabel("", x=0.01, ha="left", **style)
+    fold(under, "\n".join(short(line, 400) for line in lines), own.get_figwidth() - 0.2)
+    own.set_figheight(own.get_figheight() + 0.18 * (under.get_text().count("\n") + 1))
+
+
 def one(explanation: Any, what: str) -> Explanation:
     if not isinstance(explanation, Explanation):
         raise InputError(f"{what} draws one Explanation, not {short(repr(explanation), 80)}")

@@ -18,11 +18,12 @@ from eagle.show.sheet import (
     pieces,
     rest,
     right_to_left,
+    strips,
     sureness,
     turned,
 )
 from eagle.show.sheet import sheet as sheet_of
-from eagle.subject import Passage
+from eagle.subject import Curves, Passage
 from eagle.types import clean, short
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ def explanation(e: Explanation) -> Group:
     return Group(
         Text(short(sheet.title, 200), style="bold"),
         *([_coloured(sheet.shown)] if isinstance(sheet.shown.subject, Passage) else []),
+        *([_strips(sheet.shown)] if isinstance(sheet.shown.subject, Curves) else []),
         table,
         *([Text(more, style="dim")] if more else []),
         *[Text(short(f, 200), style="dim") for f in sheet.facts],
@@ -75,4 +77,18 @@ def _coloured(shown: Shown) -> Text:
                 f"bold {style}" if shown.clear[k] else f"dim {style}" if shown.unsure[k] else style
             )
         out.append(clean(text), style=style)
+    return out
+
+
+def _strips(shown: Shown) -> Text:
+    """The channels of a series for a rich console, a coloured mark for each segment."""
+    from rich.text import Text
+
+    assert isinstance(shown.subject, Curves)
+    each, out = strips(shown, shown.subject), Text()
+    wide = max(len(name) for name, _ in each)
+    for k, (name, marks) in enumerate(each):
+        out.append("\n" * (k > 0) + name.ljust(wide + 2 * (wide > 0)))
+        for mark in marks:
+            out.append(mark, style={"▲": UP, "▼": DOWN}.get(mark, "dim"))
     return out

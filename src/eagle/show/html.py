@@ -11,6 +11,7 @@ from eagle import png
 from eagle.comparison import Comparison
 from eagle.explanation import Explanation
 from eagle.show import tables
+from eagle.show.curves import drawing
 from eagle.show.panels import panels
 from eagle.show.sheet import (
     GREEN_RED,
@@ -26,7 +27,7 @@ from eagle.show.sheet import (
 )
 from eagle.show.sheet import sheet as sheet_of
 from eagle.show.style import STYLE
-from eagle.subject import Image, Passage
+from eagle.subject import Curves, Image, Passage
 from eagle.types import clean, short
 
 SIDES, MOST = (128, 112, 96, 80, 64, 48), 36_000
@@ -87,7 +88,7 @@ def _bar(b: Bar, reach: float) -> str:
 
 
 def _subject(shown: Shown) -> str:
-    """The image or text itself, as part of a page."""
+    """The image, text or series itself, as part of a page."""
     if isinstance(shown.subject, Passage):
         return f'<div class="words" dir="auto">{_words(shown, shown.subject)}</div>'
     if isinstance(shown.subject, Image):
@@ -98,6 +99,8 @@ def _subject(shown: Shown) -> str:
             f'<img alt="{says}" width="{wide}" src="data:image/png;base64,{data}">'
             f'<div class="fact">Blue pushes the answer up, orange down.{hatched}</div>'
         )
+    if isinstance(shown.subject, Curves):
+        return drawing(shown, shown.subject)
     return ""
 
 

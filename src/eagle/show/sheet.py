@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from eagle.explanation import LEVEL, Explanation, columns
 from eagle.show.missed import end_fact, fact, says
-from eagle.subject import Image, Passage, Subject
+from eagle.subject import Curves, Image, Passage, Subject
 from eagle.surrogate.fit import is_flat
 from eagle.surrogate.posterior import Bounds
 from eagle.surrogate.reweighted import Reweighted
@@ -37,6 +37,9 @@ STRONGEST, HEAD = 40, 160
 
 NAME = 60
 """So many characters of a class are shown in a title: the probability must stay in sight."""
+
+CHANNELS = 12
+"""So many channels of a series are shown, the strongest."""
 
 LIKELY = 5
 """So many classes are listed with their probabilities."""
@@ -69,7 +72,7 @@ class Bar:
 @final
 @dataclass(frozen=True, eq=False)
 class Shown:
-    """An image or text with its features' scores, shape (d,), and 90% intervals, (d, 2)."""
+    """An image, text or series with its features' scores, shape (d,), and 90% intervals, (d, 2)."""
 
     subject: Subject | None
     scores: Array
@@ -143,8 +146,8 @@ def title(e: Explanation) -> str:
 
 
 def likeliest(e: Explanation) -> str:
-    """The classes that the model gives an image or a text, the likeliest first; else nothing."""
-    many = len(e.outputs) > 2 and isinstance(e.subject, Image | Passage)
+    """The classes that the model gives an image, a text or a series, the likeliest first."""
+    many = len(e.outputs) > 2 and isinstance(e.subject, Image | Passage | Curves)
     if e.task != "classification" or not many:
         return ""
     answers = e.evidence.answers[0]
@@ -162,7 +165,7 @@ def _facts(e: Explanation) -> list[str]:
         if np.isfinite(e.r2_held_out):
             fit += f", {e.r2_held_out:.2f} on held-out rows"
         facts.append(f"Fit: {fit}. At the instance it says {says(e)}")
-    if isinstance(e.subject, Image | Passage) and e.subject.cut:
+    if isinstance(e.subject, Image | Passage | Curves) and e.subject.cut:
         facts.append(f"Parts: {e.subject.cut}")
     facts += [words for words in (fact(e), end_fact(e)) if words]
     if e.posterior is not None and e.surrogate is not None:
@@ -252,6 +255,20 @@ def _strongest(passage: Passage, scores: Array) -> list[int]:
 
 def _head(part: str, whole: bool) -> str:
     return part if whole or len(part) <= HEAD else part[: HEAD - 1] + "…"
+
+
+def strips(shown: Shown, curves: Curves) -> list[tuple[str, str]]:
+    """The strongest channels of a series, each with a mark for every segment: ▲ and ▼ where it
+    surely pushes up and down, · elsewhere."""
+    mark = np.where(shown.clear, np.where(shown.scores > 0, "▲", "▼"), "·")
+    marks = mark.reshape(len(curves.channels), -1)
+    return [(curves.channels[c], "".join(marks[c])) for c in strongest_channels(shown, curves)]
+
+
+def strongest_channels(shown: Shown, curves: Curves, most: int = CHANNELS) -> list[int]:
+    """The channels with the strongest parts, in their own order."""
+    size = np.abs(shown.scores).reshape(len(curves.channels), -1).max(axis=1)
+    return sorted(np.argsort(-size, kind="stable")[:most].tolist())
 
 
 def right_to_left(text: str) -> bool:

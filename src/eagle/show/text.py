@@ -19,11 +19,12 @@ from eagle.show.sheet import (
     pieces,
     rest,
     right_to_left,
+    strips,
     sureness,
     turned,
 )
 from eagle.show.sheet import sheet as sheet_of
-from eagle.subject import Passage
+from eagle.subject import Curves, Passage
 from eagle.types import short
 
 ZERO: Final = "\u200c\u200d\ufe0f"
@@ -43,6 +44,8 @@ def explanation(e: Explanation) -> str:
     lines = [short(sheet.title, 200), ""]
     if isinstance(sheet.shown.subject, Passage):
         lines += [*_marked(sheet.shown), ""]
+    if isinstance(sheet.shown.subject, Curves):
+        lines += [*_marks(sheet.shown, sheet.shown.subject), ""]
     lines.append(f"{'feature':<{wide}}  {'score':>10}  {head:^24}  {'P(sign)':>7}")
     for label, bar in zip(labels, bars, strict=True):
         lines.append(
@@ -74,6 +77,15 @@ def _marked(shown: Shown) -> list[str]:
     )
     rtl = right_to_left(text)
     return [f"\u2067{line}\u2069" if rtl else line for line in wrap(short(text, 8000), 100)]
+
+
+def _marks(shown: Shown, curves: Curves) -> list[str]:
+    """A line for each channel, with a mark for each segment."""
+    each = strips(shown, curves)
+    wide = max(cells(name) for name, _ in each)
+    lines = [f"{name}{' ' * (wide - cells(name))}  {marks}".strip() for name, marks in each]
+    hidden = len(curves.channels) - len(each)
+    return lines + ([f"… and {hidden} more channel{'s' if hidden > 1 else ''}"] if hidden else [])
 
 
 def comparison(c: Comparison) -> str:

@@ -1,0 +1,496 @@
+"""Series over time, of one channel or several, divided into segments."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Literal, TypeAlias, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eagle.source.masks import MASKS, Fair, MaskSpace, Sizes, check_sizes, most_carried
+from eagle.subject import Curves
+from eagle.types import (
+    Array,
+    Group,
+    InputError,
+    Kind,
+    Need,
+    Points,
+    Wanted,
+    integer,
+    message_of,
+    short,
+    told,
+)
+
+Values: TypeAlias = NDArray[Any]
+"""A series as it is given, of shape (time,) or (time, channels)."""
+
+Steps: TypeAlias = NDArray[np.intp]
+
+SEGMENTS: Final = 20
+"""A channel has so many segments by default, or fewer: as many as the rows carry."""
+
+EACH: Final = 3
+"""So many rows a part has by default: with two, intervals of masks are somewhat too narrow."""
+
+FILLS: Final = ("mean", "linear", "noise")
+
+NAME: Final = 40
+"""So many characters of a channel's name are shown."""
+
+DAY: Final = np.timedelta64(1, "D")
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Series:
+    """How series are cut, and what stands where a segment is off.
+
+    A series has shape (time,) or (time, channels); the model is asked a batch of them, of shape
+    (n, time) or (n, time, channels). Every segment of every channel is a part, kept or filled.
+    `segments` is the number of segments of equal length, the steps where new segments begin, or a
+    function from a series to these; None takes up to 20, as many as the rows carry with intervals.
+    `fill` is "mean" (of the channel, in this series), "linear" (a line between the nearest steps
+    that are kept), "noise" (normal, with the channel's mean and spread; always the same of one
+    `seed`), a number, a series to show through, or several, whose mean is taken. `channels` says
+    where they are: "last" as Keras has them, or "first" as torch's Conv1d. `names` are those of
+    channels, `time` the value of each step, numbers or dates; a DataFrame brings its own.
+    """
+
+    segments: int | Sequence[int] | NDArray[Any] | Callable[[Values], Any] | None = None
+    fill: Any = "mean"
+    channels: Literal["last", "first"] = "last"
+    names: Sequence[Hashable] | None = None
+    time: Any = None
+    seed: int = 0
+    sizes: Sizes = field(default_factory=Fair)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.channels, str) or self.channels not in ("last", "first"):
+            raise InputError(f"channels are 'last' or 'first', not {told(self.channels)}")
+        if isinstance(self.fill, str) and self.fill not in FILLS:
+            listed = ", ".join(map(repr, FILLS))
+            raise InputError(f"a fill is {listed}, a number, or series, not {self.fill!r}")
+        if isinstance(self.names, str):
+            raise InputError(f"names are a list, one for each channel, not {self.names!r}")
+        object.__setattr__(self, "seed", integer(self.seed, "seed", 0))
+        check_sizes(self.sizes)
+        if not (self.segments is None or callable(self.segments)):
+            object.__setattr__(self, "segments", _segments(self.segments))
+        if not isinstance(self.fill, str):
+            object.__setattr__(self, "fill", _numbers(self.fill, "a fill").copy())
+        if self.time is not None:
+            object.__setattr__(self, "time", _axis(self.time))
+
+    @property
+    def kind(self) -> Kind:
+        return Kind("series", "binned", MASKS)
+
+    def describe(self) -> list[str]:
+        return [f"Explains: series, by {self._cut()} of each channel; off means {self._off()}"]
+
+    def _cut(self) -> str:
+        if self.segments is None:
+            return f"up to {SEGMENTS} segments"
+        if isinstance(self.segments, int):
+            return f"{self.segments} segment{'s' if self.segments > 1 else ''}"
+        return "segments as given"
+
+    def _off(self) -> str:
+        """What stands where a segment is off, in words."""
+        words = {
+            "mean": "the channel's mean",
+            "linear": "a line between the nearest steps that are kept",
+            "noise": f"noise of seed {self.seed}",
+        }
+        return words[self.fill] if isinstance(self.fill, str) else "the fill that was given"
+
+    def keep(self, needs: frozenset[Need]) -> None:
+        pass  # what was given is copied already
+
+    def without(self, needs: frozenset[Need]) -> Series:
+        return self
+
+    def groups(self, X: Any, wanted: Wanted) -> list[Group]:
+        """One series, or several; those of one shape share calls."""
+        alike: dict[tuple[Any, ...], dict[int, CutSeries]] = {}
+        for i, given in enumerate(_each(X, wanted.one)):
+            cut = self._cut_up(given, wanted.budget)
+            alike.setdefault((cut.given.shape, cut.given.dtype.str), {})[i] = cut
+        return [
+            Group(SeriesInstances(tuple(cuts.values()), self), list(cuts))
+            for cuts in alike.values()
+        ]
+
+    def _cut_up(self, given: Any, budget: int) -> CutSeries:
+        series = _checked(_numbers(given, "a series"))
+        if self.channels == "first" and series.ndim == 2:
+            series = np.ascontiguousarray(series.T)
+        flat = series.reshape(len(series), -1)
+        names = self._names(given, flat.shape[1])
+        _refuse_gaps(flat, names)
+        at = self._times(given, len(flat))
+        edges = self._edges(series, most_carried(budget, EACH) // flat.shape[1])
+        beneath = self._beneath(series).reshape(flat.shape)
+        return CutSeries(series, edges, beneath, at, names, self.fill_is_linear)
+
+    @property
+    def fill_is_linear(self) -> bool:
+        return isinstance(self.fill, str) and self.fill == "linear"
+
+    def _names(self, given: Any, channels: int) -> tuple[str, ...]:
+        """The channels' names: those said here, a DataFrame's own, or their numbers."""
+        said = self.names
+        if said is None and hasattr(given, "columns"):
+            said = list(given.columns)
+        if said is None:
+            return ("",) if channels == 1 else tuple(f"ch{c}" for c in range(channels))
+        if len(said) != channels:
+            raise InputError(f"{len(said)} names do not fit a series of {channels} channels")
+        texts = [short(str(name), NAME) for name in said]
+        often = Counter(texts)
+        return tuple(n if often[n] == 1 else f"{n} [{c}]" for c, n in enumerate(texts))
+
+    def _times(self, given: Any, steps: int) -> NDArray[Any]:
+        """The value of each step: as said here, the dates of a DataFrame's index, or its number."""
+        time = self.time
+        if time is None:
+            index = np.asarray(getattr(given, "index", ())) if hasattr(given, "iloc") else None
+            dated = index is not None and index.dtype.kind == "M"
+            return _axis(index) if dated else np.arange(steps)
+        if len(time) != steps:
+            raise InputError(f"{len(time)} values of time do not fit a series of {steps} steps")
+        return np.asarray(time)
+
+    def _edges(self, series: Values, carried: int) -> Steps:
+        """Where segments begin, from 0, and the number of steps; the rows carry so many."""
+        steps, cut = len(series), self.segments
+        if cut is None:
+            cut = max(1, min(SEGMENTS, steps, carried))
+        if isinstance(cut, int):
+            if cut > steps:
+                raise InputError(f"a series of {steps} steps does not have {cut} segments")
+            return np.asarray(np.arange(cut + 1) * steps // cut, dtype=np.intp)
+        begins = _segments(_called(cut, series) if callable(cut) else cut)
+        if isinstance(begins, int):
+            return replace(self, segments=begins)._edges(series, carried)
+        if begins[0] < 0 or begins[-1] > steps:
+            raise InputError(
+                f"segments begin at steps from 0 to {steps - 1} of this series, not at "
+                f"{begins[0] if begins[0] < 0 else begins[-1]}"
+            )
+        return np.unique(np.concatenate([[0], begins, [steps]]).astype(np.intp))
+
+    def _beneath(self, series: Values) -> Values:
+        """What shows where everything is off, in the series' shape and dtype."""
+        if isinstance(self.fill, str):
+            made = _noise(series, self.seed) if self.fill == "noise" else _mean(series)
+            return _cast(made, series)
+        given = np.asarray(self.fill)
+        if given.ndim and self.channels == "first" and series.ndim == 2 and given.ndim > 1:
+            given = np.swapaxes(given, -1, -2)
+        several = given.ndim == series.ndim + 1 and len(given)
+        over = given.astype(np.float64).mean(axis=0) if several else given
+        per_channel = series.ndim == 2 and over.shape == series.shape[1:]
+        if over.shape not in ((), series.shape) and not per_channel:
+            raise InputError(
+                f"a fill of shape {given.shape} is neither a number, nor a series of shape "
+                f"{series.shape}, nor several of them"
+            )
+        return _cast(np.broadcast_to(over, series.shape), series, exact=not several)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class CutSeries:
+    """A series, where its segments begin, what shows beneath, and the value of each step."""
+
+    given: Values
+    edges: Steps
+    beneath: Values
+    at: NDArray[Any]
+    channels: tuple[str, ...]
+    linear: bool
+
+    @property
+    def d(self) -> int:
+        return len(self.channels) * (len(self.edges) - 1)
+
+    @property
+    def flat(self) -> Values:
+        """The series, shape (time, channels)."""
+        return self.given.reshape(len(self.given), -1)
+
+    def masked(self, masks: Points) -> Values:
+        """The series with the segments filled that are off, shape (n, …)."""
+        segment = np.repeat(np.arange(len(self.edges) - 1), np.diff(self.edges))
+        off = (masks != 0).reshape(len(masks), len(self.channels), -1)
+        out = np.empty((len(masks), *self.flat.shape), dtype=self.given.dtype)
+        for row, mask in zip(out, off, strict=True):
+            fill = self._between(mask, segment) if self.linear else self.beneath
+            row[...] = np.where(mask.T[segment], fill, self.flat)
+        return out.reshape(len(masks), *self.given.shape)
+
+    def _between(self, off: NDArray[np.bool_], segment: Steps) -> Values:
+        """Lines between the nearest steps that are kept: level where there is one side only, and
+        the channel's mean where no step is kept. `off` has shape (channels, segments)."""
+        count, channel = off.shape[1], np.arange(len(off))[:, None]
+        every = np.arange(count)
+        before = np.maximum.accumulate(np.where(off, -1, every), axis=1)
+        after = np.minimum.accumulate(np.where(off, count, every)[:, ::-1], axis=1)[:, ::-1]
+        left, right = self.edges[before + 1] - 1, self.edges[np.minimum(after, count - 1)]
+        values, at = self.flat.astype(np.float64), _places(self.at)
+        low = np.where(before >= 0, values[left, channel], np.nan)
+        high = np.where(after < count, values[right, channel], np.nan)
+        low, high = np.where(np.isnan(low), high, low), np.where(np.isnan(high), low, high)
+        both = (before >= 0) & (after < count) & off
+        run = np.where(both, at[right] - at[left], 1.0)
+        share = (at - at[left][:, segment]) / run[:, segment] * both[:, segment]
+        line = low[:, segment] * (1 - share) + high[:, segment] * share
+        line = np.where(np.isnan(line), self.beneath.T, line).T
+        return _cast(line, self.given)
+
+    def spans(self) -> list[str]:
+        """The segments in words: the values of their first and last steps."""
+        shown = _shown(self.at)
+        pairs = zip(self.edges[:-1], self.edges[1:] - 1, strict=True)
+        return [shown[a] if a == b else f"{shown[a]}–{shown[b]}" for a, b in pairs]
+
+    @property
+    def cut(self) -> str:
+        """What the parts are, in words."""
+        count, length = len(self.edges) - 1, np.diff(self.edges)
+        few, most = int(length.min()), int(length.max())
+        steps = f"{few} step{'s' if few > 1 else ''}" if few == most else f"{few} to {most} steps"
+        what = f"{count} segment{'s' if count > 1 else ''} of {steps}"
+        several = len(self.channels)
+        return what if several == 1 else f"{what} in each of {several} channels: {self.d} in all"
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class SeriesInstances:
+    """Series of one shape to be explained."""
+
+    cuts: tuple[CutSeries, ...]
+    how: Series
+
+    def __len__(self) -> int:
+        return len(self.cuts)
+
+    @property
+    def row_bytes(self) -> int:
+        return int(self.cuts[0].given.nbytes)
+
+    def names(self, i: int) -> tuple[str, ...]:
+        """The channel and the steps of each part; where there is no channel's name, the steps."""
+        cut = self.cuts[i]
+        axis = "steps" if cut.at.dtype.kind in "iu" and self.how.time is None else "time"
+        return tuple(f"{name or axis} {span}" for name in cut.channels for span in cut.spans())
+
+    def conditions(self, i: int) -> tuple[str, ...]:
+        return self.names(i)
+
+    def own(self, i: int) -> tuple[Any, ...]:
+        """The mean of each part."""
+        flat, edges = self.cuts[i].flat.astype(np.float64), self.cuts[i].edges
+        means = np.add.reduceat(flat, edges[:-1], axis=0) / np.diff(edges)[:, None]
+        return tuple(means.T.ravel().tolist())
+
+    def contrast(self, i: int) -> Array:
+        return np.ones(self.cuts[i].d)
+
+    def moves(self, i: int) -> None:
+        return None
+
+    def subject(self, i: int) -> Curves:
+        cut = self.cuts[i]
+        times, dates = _places(cut.at), cut.at.dtype.kind == "M"
+        between = (times[cut.edges[1:-1] - 1] + times[cut.edges[1:-1]]) / 2
+        half = (times[-1] - times[0]) / max(len(times) - 1, 1) / 2 or 0.5
+        edges = np.concatenate([[times[0] - half], between, [times[-1] + half]])
+        values = cut.flat.astype(np.float64)
+        note = self._note(cut)
+        return Curves(times, values, edges, cut.channels, dates, note, cut.cut).thinned()
+
+    def _note(self, cut: CutSeries) -> str:
+        """What must be known to read the scores: a fill that leaves nothing to see."""
+        same = (cut.flat == cut.beneath).all(axis=0)
+        if same.all():
+            return (
+                "what is off looks as what is on, so the model saw one series only: another fill "
+                "would tell more"
+            )
+        if not same.any():
+            return ""
+        named = [name for name, one in zip(cut.channels, same, strict=True) if one]
+        listed = ", ".join(named[:5]) + (" …" if len(named) > 5 else "")
+        return f"the fill changes nothing in {listed}: another fill would tell more"
+
+    def space(self, i: int) -> MaskSpace:
+        return MaskSpace(self.cuts[i].d, self.how.sizes)
+
+    def inputs(self, rows: Sequence[int], points: Sequence[Points]) -> Values:
+        """Series whose segments are filled where the masks say so, shape (n, …)."""
+        each = [self.cuts[i].masked(some) for i, some in zip(rows, points, strict=True)]
+        made = each[0] if len(each) == 1 else np.concatenate(each)
+        first = self.how.channels == "first" and made.ndim == 3
+        return np.ascontiguousarray(np.swapaxes(made, 1, 2)) if first else made
+
+
+def _each(X: Any, one: bool) -> list[Any]:
+    """The series that were given, one or several."""
+    if one:
+        alone = getattr(X, "ndim", 0) == 3 and len(X) == 1
+        return [X[0] if alone else X]
+    if hasattr(X, "columns") or not isinstance(X, Iterable) or isinstance(X, str):
+        raise InputError(
+            "several series are an array of shape (n, time) or (n, time, channels), or a list of "
+            f"series, not a {type(X).__name__}: use explain for one"
+        )
+    if getattr(X, "ndim", 2) < 2:
+        raise InputError("an array of one dimension is one series: use explain")
+    several = list(X)
+    if not several:
+        raise InputError("there are no series to explain")
+    return several
+
+
+def _numbers(given: Any, what: str) -> NDArray[Any]:
+    """What was given, as an array."""
+    try:
+        array = np.asarray(given)
+    except Exception as error:
+        raise InputError(f"{what} is an array of numbers: {message_of(error)}") from error
+    if array.dtype.kind not in "fiub":
+        raise InputError(f"{what} is an array of numbers, not of {array.dtype}: {told(given, 60)}")
+    return array
+
+
+def _checked(series: Values) -> Values:
+    """A copy of a series of a shape that is one."""
+    if series.ndim not in (1, 2) or not series.size:
+        several = ": use explain_many for several" if series.ndim == 3 else ""
+        raise InputError(
+            f"a series has shape (time,) or (time, channels), not {series.shape}{several}"
+        )
+    return series.astype(np.float64) if series.dtype.itemsize > 8 else series.copy()
+
+
+def _refuse_gaps(flat: Values, names: Sequence[str]) -> None:
+    if flat.dtype.kind != "f" or np.isfinite(flat).all():
+        return
+    step, channel = np.argwhere(~np.isfinite(flat))[0].tolist()
+    where = f" of {names[channel]}" if names[channel] else ""
+    raise InputError(
+        f"step {step}{where} is {flat[step, channel]}: every step needs a number, so fill gaps "
+        "first, as the model's own data were"
+    )
+
+
+def _segments(given: Any) -> Any:
+    """A number of segments, or the steps at which they begin."""
+    if isinstance(given, int | np.integer):
+        return integer(given, "the number of segments", 1)
+    try:
+        begins = np.asarray(given)
+    except ValueError:
+        begins = np.empty(0)
+    rising = begins.ndim == 1 and begins.size and begins.dtype.kind in "iu"
+    if not rising or (np.diff(begins.astype(np.int64)) <= 0).any():
+        raise InputError(
+            "segments are a number of them, the steps where new ones begin, in order, such as "
+            f"[16, 32], or a function from a series to these, not {told(given, 60)}"
+        )
+    return begins.astype(np.intp)
+
+
+def _called(cut: Callable[[Values], Any], series: Values) -> Any:
+    try:
+        return cut(series.copy())
+    except Exception as error:
+        raise InputError(
+            f"the function that cuts series raised {type(error).__name__}: {message_of(error)}"
+        ) from error
+
+
+def _axis(time: Any) -> NDArray[Any]:
+    """The values of steps: finite numbers or dates, each later than the one before."""
+    given = np.asarray(time)
+    if given.dtype.kind == "O" and given.size:
+        try:
+            given = given.astype("datetime64[us]")
+        except (TypeError, ValueError):
+            given = np.asarray([told(v) for v in given.ravel()])
+    known = given.ndim == 1 and given.dtype.kind in "fiuM"
+    if not known or not np.isfinite(_places(given)).all() or (np.diff(_places(given)) <= 0).any():
+        raise InputError(
+            f"time has a number or a date for each step, in rising order, not {told(time, 60)}"
+        )
+    return given.copy()
+
+
+def _places(at: NDArray[Any]) -> Array:
+    """Values of steps as floats; dates as days from 1970 on."""
+    if at.dtype.kind != "M":
+        return at.astype(np.float64)
+    days = (at - np.datetime64("1970-01-01")) / DAY
+    return np.asarray(days, dtype=np.float64)
+
+
+def _shown(at: NDArray[Any]) -> list[str]:
+    """Values of steps as short texts."""
+    if at.dtype.kind != "M":
+        return [f"{value:.6g}".replace("-", "−") for value in at.tolist()]
+    for unit in ("D", "m", "s"):
+        cut = at.astype(f"datetime64[{unit}]")
+        if (cut == at).all() or unit == "s":
+            break
+    return [str(text).replace("T", " ") for text in np.datetime_as_string(cut)]
+
+
+def _mean(series: Values) -> Array:
+    """The mean of each channel; a constant one's is its value, to the last bit."""
+    flat = series.astype(np.float64)
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean = np.where(np.ptp(flat, axis=0) == 0, flat[0], flat.mean(axis=0))
+    return np.broadcast_to(mean, series.shape)
+
+
+def _noise(series: Values, seed: int) -> Array:
+    """Normal noise with each channel's mean and standard deviation, the same for one seed."""
+    from scipy.special import ndtri
+
+    raw = np.asarray(np.random.PCG64(seed).random_raw(series.size)) >> np.uint64(11)
+    normal = ndtri((raw.astype(np.float64) + 0.5) * 2.0**-53).reshape(series.shape)
+    flat = series.astype(np.float64)
+    with np.errstate(over="ignore", invalid="ignore"):
+        spread = flat.std(axis=0) * (np.ptp(flat, axis=0) > 0)
+        return np.asarray(_mean(series) + normal * spread)
+
+
+def _cast(made: NDArray[Any], series: Values, exact: bool = False) -> Values:
+    """What is filled in, in the series' dtype: rounded and clipped unless it must be exact."""
+    dtype = series.dtype
+    if dtype.kind == "f":
+        with np.errstate(over="ignore"):
+            cast = made.astype(dtype)
+        if np.isfinite(cast).all():
+            return cast
+    elif np.isfinite(made).all():
+        whole = np.clip(np.rint(made), *_limits(dtype))
+        if not exact or (whole == made).all():
+            return whole.astype(dtype)
+    raise InputError(f"the fill must be finite numbers that {dtype}, the series' dtype, can hold")
+
+
+def _limits(dtype: np.dtype[Any]) -> tuple[float, float]:
+    """The least and the greatest float that such integers, or booleans, can hold."""
+    if dtype.kind == "b":
+        return 0.0, 1.0
+    low, high = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
+    return float(low), float(high if float(high) <= high else np.nextafter(float(high), 0.0))
