@@ -290,6 +290,7 @@ WINDOWS = np.random.default_rng(11).normal(size=(10, 12, 2)).astype(np.float32)
 
 def swing(X: Any) -> Any:
     """Two probabilities of a batch of series of two channels."""
+    X = X.astype(np.float64)
     p = 1 / (1 + np.exp(-3 * X[:, :6, 0].mean(axis=1) - X[:, 3:, 1].max(axis=1)))
     return np.column_stack([1 - p, p])
 
