@@ -214,7 +214,7 @@ def measured(x: Thing, exact: Array, method: Method, rows: Sequence[int], seed: 
     for n in rows:
         (part,) = Planner(method, n, seed).prepare([x.space])
         assert np.array_equal(part.points, whole.points[: len(part.points)])
-        out.append(figures(part.fitter.fit(answers[: len(part.points)]), exact))
+        out.append(figures(part.fitter.fit(answers[: len(part.points)], (0.0, 1.0)), exact))
     return np.array(out)
 
 

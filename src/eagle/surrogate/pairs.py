@@ -2,6 +2,9 @@
 
 The target is that of `Robust`: the line that the same method would give from all masks. The errors
 of a mask and its complement are correlated, so what a pair adds to a score is one observation.
+
+Masks that were not drawn also count, as in `Robust`: where a few pairs carry most of the misfit, or
+where the answers could reach much farther than they did, the covariance has a part for them.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ from eagle.kernel import log_ways
 from eagle.surrogate.bayes import BayesLinear, Line, Prior
 from eagle.surrogate.fit import Fit, is_flat, weighted_r2
 from eagle.surrogate.posterior import StudentT
+from eagle.surrogate.robust import FEW_CARRIERS, UNSEEN, beyond
 from eagle.types import UNBOUNDED, Array, InputError, Need, Range, Rows, finite, told
 
 ENOUGH: Final = 2
@@ -49,9 +53,10 @@ class Paired:
     The prior precision of scores, in rows, is `shrinkage` times the sum of the features'
     variances, so its effect does not depend on the kernel's scale. A bend in the number of kept
     parts is fitted, too. It is orthogonal to the line, so the limit stays the same; `bend` is its
-    prior precision, in rows. The covariance is Σ (Σ h e/(1 − leverage))(…)ᵀ over pairs, plus the
-    square of the shrinkage; masks of a size of which all are asked add nothing to it. If all masks
-    are asked, the scores are exact, and intervals have no width. With fewer than two rows for each
+    prior precision, in rows. The covariance is Σ (Σ h e/(1 − leverage))(…)ᵀ over pairs, evened out
+    where few pairs carry the misfit, plus what masks that were not drawn may hold, plus the square
+    of the shrinkage; masks of a size of which all are asked add nothing to it. If all masks are
+    asked, the scores are exact, and intervals have no width. With fewer than two rows for each
     coefficient there are no intervals.
     """
 
@@ -113,13 +118,15 @@ class PairedLine:
         return ()
 
     def fit(self, y: Array, bounds: Range = UNBOUNDED) -> Fit:
+        """Fit the answers y, shape (N,), which the model keeps within these bounds."""
         line, several = self.line, slice(0, self.d + 1)
         mean = line.fit(y).mean
         y = np.asarray(y, dtype=np.float64)
         if self.whole:  # an exact score that is only rounding is 0
             mean[1:][np.abs(mean[1:]) <= ROUNDING * np.abs(y).max()] = 0.0
         residual = np.zeros_like(y) if is_flat(y) else y - line.z @ mean
-        unit = float(np.abs(residual).max()) or 1.0
+        gap = beyond(y, bounds)
+        unit = max(float(np.abs(residual).max()), gap) or 1.0
         gone = residual / unit / np.maximum(line.left, LEAST)
         straight = line.z[:, several] @ mean[several]
         held = float("nan")
@@ -132,26 +139,49 @@ class PairedLine:
             float(straight[0]),
             weighted_r2(y, straight, line.weight),
             held,
-            self._posterior(mean, gone, unit),
+            self._posterior(mean, gone, gap / unit, unit),
         )
 
-    def _posterior(self, mean: Array, gone: Array, unit: float) -> StudentT | None:
-        """How sure the scores are; `gone` are residuals of held-out rows, in units of `unit`."""
+    def _posterior(self, mean: Array, gone: Array, gap: float, unit: float) -> StudentT | None:
+        """How sure the scores are. `gone` are residuals of held-out rows, and `gap` is how far
+        beyond the answers seen the model could answer, in units of `unit`."""
         line, slopes = self.line, slice(1, self.d + 1)
         scores = mean[slopes]
         if self.whole:
             return StudentT(scores, np.zeros((self.d, self.d)), np.inf, 0.0, "exact")
         if len(gone) < ENOUGH * (self.d + 1):
             return None
-        pull = self.pairs.sums(line.hat[slopes].T * (gone * self.unasked)[:, None])
-        pull[:, line.still[slopes]] = 0.0
+        hat = line.hat[slopes].T * self.unasked[:, None]
+        hat[:, line.still[slopes]] = 0.0
         prior = line.surrogate.prior.precision(len(mean) - 1)
         shrunk = (line.factor @ (prior * np.where(line.still, 0.0, mean)))[slopes] / unit
         if not gone.any():
             shrunk = np.zeros_like(shrunk)
         degrees = max(float(line.left.sum()) * len(self.pairs.starts) / len(gone), 3.0)
-        scale = pull.T @ pull + np.outer(shrunk, shrunk)
+        scale = self._spread(hat, gone, gap) + np.outer(shrunk, shrunk)
         return StudentT(scores, scale, degrees, unit**2, "robust, pairs of masks")
+
+    def _spread(self, hat: Array, gone: Array, gap: float) -> Array:
+        """The slopes' covariance by what each pair's misfit adds to them, shape (d, d).
+
+        If few pairs carry the misfit, it is not known which slopes they affect: it is then mixed
+        with that of misfit spread evenly, of the same size in all. A mask that was not drawn may
+        have carried as much as those few, or may have had the most extreme answer possible.
+        """
+        pull = self.pairs.sums(hat * gone[:, None])
+        even, each = hat.T @ hat, np.vecdot(pull, pull)
+        size, total = float(np.trace(even)) or 1.0, float(each.sum())
+        square = total / size
+        carriers = total**2 / float(each @ each) if total else float(len(each))
+        few = min(1.0, FEW_CARRIERS / carriers)
+        unseen = square * min(1.0, UNSEEN / carriers) / carriers + gap**2 / self._counted
+        return np.asarray((1 - few) * (pull.T @ pull) + (few * square + unseen) * even)
+
+    @property
+    def _counted(self) -> float:
+        """How many rows the weights amount to: (Σw)²/Σw²."""
+        weight = self.line.weight / self.line.weight.max()
+        return float(weight.sum() ** 2 / (weight @ weight))
 
 
 @final
