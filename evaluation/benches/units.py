@@ -32,10 +32,13 @@ from eagle.source.masks import EvenSizes, MaskSpace
 from eagle.source.texts import Texts
 from eagle.source.words import blocks, sentences
 from eagle.surrogate.pairs import Paired
-from eagle.types import Array
+from eagle.types import UNBOUNDED, Array, Range
 from evaluation.problems import data
 
 FAR, SEED, WEAK = 10_000, 991, 0.01
+LINE: Final = "a line of few words"
+"""The model whose answers have no bounds; those of the others are probabilities."""
+
 FADED: Final = replace(methods.EAGLE_MASKS, name="faded", surrogate=Paired(1e-9))
 
 
@@ -64,7 +67,7 @@ def boxes() -> Iterator[tuple[str, Any, Callable[[Any], Array]]]:
     counts, labels = counter.transform(list(once)), list(once.values())
     rng = np.random.default_rng(0)
     effects = rng.normal(size=counts.shape[1]) * (rng.random(counts.shape[1]) < 0.02)
-    yield "a line of few words", counter, lambda x: np.asarray(x @ effects).ravel() / 1000
+    yield LINE, counter, lambda x: np.asarray(x @ effects).ravel() / 1000
     line = make_pipeline(TfidfTransformer(), LogisticRegression(C=10.0, max_iter=1000))
     line.fit(counts, labels)
     yield "TF-IDF, logistic", counter, lambda x: line.predict_proba(x)[:, 1]
@@ -72,13 +75,20 @@ def boxes() -> Iterator[tuple[str, Any, Callable[[Any], Array]]]:
     yield "boosted trees", counter, lambda x: trees.predict_proba(x)[:, 1]
 
 
-def fitted(method: Any, rows: int, seed: int, d: int, ask: Callable[[Array], Array]) -> Any:
+def fitted(
+    method: Any,
+    rows: int,
+    seed: int,
+    d: int,
+    ask: Callable[[Array], Array],
+    bounds: Range = UNBOUNDED,
+) -> Any:
     space = MaskSpace(d, EvenSizes())
     planner = Planner(method, rows, seed)
     (prepared,) = planner.prepare([space])
     kept = 1.0 - prepared.points
     answers = [ask(part) for part in np.array_split(kept, -(-len(kept) // 500))]
-    return prepared.fitter.fit(np.concatenate(answers))
+    return prepared.fitter.fit(np.concatenate(answers), bounds)
 
 
 def figures(fit: Any, target: Array) -> list[float]:
@@ -121,9 +131,9 @@ def main(argv: Sequence[str]) -> None:
             d = len(spans)
             target = fitted(FADED, FAR, SEED, d, ask).scores
             method = methods.suited(d, True, args.rows, False)
-            each = [
-                figures(fitted(method, args.rows, s, d, ask), target) for s in range(args.seeds)
-            ]
+            bounds = UNBOUNDED if name == LINE else (0.0, 1.0)
+            fits = [fitted(method, args.rows, s, d, ask, bounds) for s in range(args.seeds)]
+            each = [figures(fit, target) for fit in fits]
             cells = "".join(f"{v:8.3f}" if v == v else f"{'–':>8}" for v in np.mean(each, axis=0))
             print(f"{name + ', ' + how + f' ({d})':<44}{cells}", flush=True)
         timed(name, text, counter, model, args.rows)

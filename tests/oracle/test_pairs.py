@@ -16,7 +16,7 @@ from eagle.engine.plan import Planner
 from eagle.source.masks import EvenSizes, Fair, MaskSpace
 from eagle.surrogate.pairs import Paired
 from eagle.surrogate.posterior import StudentT
-from eagle.types import Array, Rows
+from eagle.types import UNBOUNDED, Array, Range, Rows
 
 
 def shown(z: Array) -> Array:
@@ -89,14 +89,15 @@ def test_one_word_and_two_sentences_have_their_effects() -> None:
 
 
 @pytest.mark.parametrize("sizes", [Fair(), EvenSizes()])
-def test_the_sandwich_over_pairs_by_a_slow_loop(sizes: Any) -> None:
+@pytest.mark.parametrize("bounds", [UNBOUNDED, (-40.0, 50.0)])
+def test_the_sandwich_over_pairs_by_a_slow_loop(sizes: Any, bounds: Range) -> None:
     d, n, shrinkage, bend = 7, 60, 0.1, 20.0
     space = MaskSpace(d, sizes)
     points = Complements().plan([space], methods.COSINE, n, np.random.default_rng(1))[0]
     z = space.features(points)
     w = Complements().weight(space, methods.COSINE, z)
     y = shown(z)
-    fit = Paired(shrinkage, bend).on(Rows.each_once(z, w)).fit(y)
+    fit = Paired(shrinkage, bend).on(Rows.each_once(z, w)).fit(y, bounds)
 
     share = w / w.sum()
     k = z.sum(axis=1)
@@ -109,7 +110,7 @@ def test_the_sandwich_over_pairs_by_a_slow_loop(sizes: Any) -> None:
     b = v @ sum(w[i] * y[i] * x[i] for i in range(n))
     assert np.allclose(fit.scores, b[1 : d + 1], rtol=1e-9, atol=1e-11)
 
-    total, left, done, groups = np.zeros((d, d)), 0.0, set[int](), 0
+    pulls, even, left, done, groups = [], np.zeros((d, d)), 0.0, set[int](), 0
     for i in range(n):
         if i in done:
             continue
@@ -124,11 +125,58 @@ def test_the_sandwich_over_pairs_by_a_slow_loop(sizes: Any) -> None:
                 unasked = 1 - sum(int(row.sum()) == size for row in z) / comb(d, size)
                 gone = (y[j] - x[j] @ b) / rest * np.sqrt(max(unasked, 0.0))
                 pull += (w[j] * v @ x[j])[1 : d + 1] * gone
-        total += np.outer(pull, pull)
+                alone = (w[j] * v @ x[j])[1 : d + 1] * np.sqrt(max(unasked, 0.0))
+                even += np.outer(alone, alone)
+        pulls.append(pull)
+    carried = np.array([pull @ pull for pull in pulls])
+    carriers = carried.sum() ** 2 / (carried**2).sum()
+    square = carried.sum() / np.trace(even)
+    few = min(1, 10 / carriers)
+    gap = max(y.min() - bounds[0], bounds[1] - y.max()) - (y.max() - y.min())
+    unseen = square * min(1, 4 / carriers) / carriers
+    unseen += max(gap, 0.0) ** 2 * (w @ w) / w.sum() ** 2 if np.isfinite(gap) else 0.0
+    total = (1 - few) * sum(np.outer(pull, pull) for pull in pulls)
+    total = total + (few * square + unseen) * even
     shrunk = (v @ (prior * b))[1 : d + 1]
     assert isinstance(fit.posterior, StudentT)
     assert np.allclose(fit.posterior.scale, total + np.outer(shrunk, shrunk), rtol=1e-6)
     assert np.isclose(fit.posterior.df, left * groups / n)
+
+
+@pytest.mark.parametrize("sizes", [Fair(), EvenSizes()])
+def test_intervals_are_as_wide_as_jumps_that_no_row_met_would_make_them(sizes: Any) -> None:
+    """The model says .9 to every mask. Jumps to 0 that one row in as many would meet are drawn, and
+    the scores fitted anew: these are as far apart as the interval says."""
+    d, n = 10, 100
+    space = MaskSpace(d, sizes)
+    points = Complements().plan([space], methods.COSINE, n, np.random.default_rng(1))[0]
+    z = space.features(points)
+    w = Complements().weight(space, methods.COSINE, z)
+    made = Paired().on(Rows.each_once(z, w))
+    flat = np.full(n, 0.9)
+    calm = made.fit(flat, (0.0, 1.0))
+    assert isinstance(calm.posterior, StudentT)
+    low, high = calm.posterior.interval(0.9).T
+    assert (low < 0).all()
+    assert (high > 0).all()
+    rng, chance = np.random.default_rng(2), (w @ w) / w.sum() ** 2
+    kept = z.sum(axis=1).astype(int)
+    hidden = 1 - np.bincount(kept)[kept] / np.array([comb(d, k) for k in kept])  # of each size
+    met = [
+        made.line.fit(flat - 0.9 * (rng.random(n) < chance * hidden)).mean[1 : d + 1]
+        for _ in range(2000)
+    ]
+    known = np.sqrt(np.diag(calm.posterior.scale))
+    assert np.allclose(known, np.std(met, axis=0), rtol=0.12)
+    assert not np.diag(made.fit(flat).posterior.scale).any()  # nothing is known of bounds
+
+
+def test_what_is_exact_has_no_width_whatever_its_bounds() -> None:
+    space = MaskSpace(4, Fair())
+    (prepared,) = Planner(methods.EAGLE_MASKS, 16, 0).prepare([space])
+    fit = prepared.fitter.fit(np.full(16, 0.9), (0.0, 1.0))
+    assert fit.posterior is not None
+    assert not np.ptp(fit.posterior.interval(0.9), axis=1).any()
 
 
 def test_held_out_fit_by_leaving_out() -> None:
