@@ -14,7 +14,7 @@ from eagle import Parts, Texts, methods
 from eagle.design.complements import Complements
 from eagle.engine.plan import Planner
 from eagle.source.masks import EvenSizes, Fair, MaskSpace
-from eagle.surrogate.pairs import Paired
+from eagle.surrogate.pairs import Paired, unseen_jump
 from eagle.surrogate.posterior import StudentT
 from eagle.types import UNBOUNDED, Array, Range, Rows
 
@@ -131,12 +131,15 @@ def test_the_sandwich_over_pairs_by_a_slow_loop(sizes: Any, bounds: Range) -> No
     carried = np.array([pull @ pull for pull in pulls])
     carriers = carried.sum() ** 2 / (carried**2).sum()
     square = carried.sum() / np.trace(even)
-    few = min(1, 10 / carriers)
-    gap = max(y.min() - bounds[0], bounds[1] - y.max()) - (y.max() - y.min())
     unseen = square * min(1, 4 / carriers) / carriers
-    unseen += max(gap, 0.0) ** 2 * (w @ w) / w.sum() ** 2 if np.isfinite(gap) else 0.0
-    total = (1 - few) * sum(np.outer(pull, pull) for pull in pulls)
-    total = total + (few * square + unseen) * even
+    if np.isfinite(bounds[0]):
+        gap = max(y.min() - bounds[0], bounds[1] - y.max()) - (y.max() - y.min())
+        away = sorted((abs(one - np.median(y)) for one in y), reverse=True)
+        # Of the farthest tenth, the mean of the logarithms is Hill's estimate of the tail.
+        index = np.mean([np.log(one / away[n // 10]) for one in away[: n // 10]])
+        chance = (1 + gap / away[0]) ** (-1 / index)
+        unseen += gap**2 * chance * (w @ w) / w.sum() ** 2
+    total = sum(np.outer(pull, pull) for pull in pulls) + unseen * even
     shrunk = (v @ (prior * b))[1 : d + 1]
     assert isinstance(fit.posterior, StudentT)
     assert np.allclose(fit.posterior.scale, total + np.outer(shrunk, shrunk), rtol=1e-6)
@@ -169,6 +172,17 @@ def test_intervals_are_as_wide_as_jumps_that_no_row_met_would_make_them(sizes: A
     known = np.sqrt(np.diag(calm.posterior.scale))
     assert np.allclose(known, np.std(met, axis=0), rtol=0.12)
     assert not np.diag(made.fit(flat).posterior.scale).any()  # nothing is known of bounds
+
+
+def test_a_few_far_answers_may_be_followed_by_a_jump_and_a_well_filled_range_not() -> None:
+    rng = np.random.default_rng(0)
+    even = 0.99 + 0.005 * rng.random(200)
+    odd = 1 - 10.0 ** rng.uniform(-14, -6, 200)  # over eight powers of ten
+    assert unseen_jump(np.full(200, 0.99), (0.0, 1.0)) == pytest.approx(0.99)
+    assert unseen_jump(even, (0.0, 1.0)) < 1e-6
+    assert unseen_jump(odd, (0.0, 1.0)) > 0.01
+    assert unseen_jump(odd, UNBOUNDED) == 0
+    assert unseen_jump(rng.random(200), (0.0, 1.0)) == 0  # all of it was seen
 
 
 def test_what_is_exact_has_no_width_whatever_its_bounds() -> None:

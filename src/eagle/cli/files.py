@@ -34,6 +34,8 @@ def kind_of(path: Path) -> str:
 
 
 def there(path: Path) -> Path:
+    if path.is_dir():
+        raise InputError(f"{path} is a folder: name a file in it")
     if not path.is_file():
         raise InputError(f"there is no file {path}")
     return path

@@ -25,7 +25,7 @@ from eagle.models.vision import Network, OnnxRun
 from eagle.progress import Progress
 from eagle.source.images import Images
 from eagle.source.texts import Texts
-from eagle.types import InputError, MissingExtraError, clean, message_of
+from eagle.types import InputError, MissingExtraError, clean, integer, message_of
 
 PHOTOS: Final = (".jpg", ".jpeg", ".png", ".bmp", ".gif", ".webp", ".tif", ".tiff")
 SIDE: Final = 224
@@ -69,6 +69,11 @@ def asked(arguments: Namespace) -> bool:
         )
     if any(ways[:2]) and arguments.data is not None:
         raise InputError("--data is for tables: images and texts are explained without it")
+    pixels = (arguments.preset, arguments.segments, arguments.size)
+    if not arguments.image and any(given is not None for given in pixels):
+        raise InputError("--preset, --segments and --size are for images, which --image names")
+    if arguments.unit is not None and not any(ways[1:]):
+        raise InputError("--unit is for texts, which --text or --text-column names")
     return any(ways)
 
 
@@ -139,7 +144,7 @@ def _images(arguments: Namespace) -> Made:
     if isinstance(model, Network) and isinstance(model.run, OnnxRun):
         side, colours = model.run.size or side, model.run.colours
     if arguments.size is not None:
-        side = (arguments.size, arguments.size)
+        side = (integer(arguments.size, "--size", 1),) * 2
     things = [_pixels(path, side, colours) for path in paths]
     explainer = _explainer(model, Images(arguments.segments), arguments)
     return _distinct(paths), things, explainer.explain_each
@@ -157,6 +162,10 @@ def _photos(given: Path) -> list[Path]:
 
 def _network(arguments: Namespace) -> Any:
     if arguments.model.suffix.lower() != ".onnx":
+        if arguments.preset is not None:
+            raise InputError(
+                "--preset is for networks in ONNX files: others get pixels as they are"
+            )
         return read_model(arguments.model, arguments.trust)
     if arguments.preset is None:
         raise InputError(
@@ -216,8 +225,9 @@ def _column(arguments: Namespace) -> Made:
     data = read_data(arguments)
     (column,) = columns(data, [arguments.text_column], "--text-column")
     rows = data if arguments.row is None else one_row(data, arguments.row)
-    numbers = range(len(rows)) if arguments.row is None else [arguments.row]
+    numbers = np.arange(len(rows)) if arguments.row is None else np.array([arguments.row])
     texts = ["" if text != text else str(text) for text in rows[column]]
+    rows, numbers, texts = _with_text(rows, numbers, texts, column)
     model = _of_texts(read_model(arguments.model, arguments.trust))
     how = Texts(unit=arguments.unit)
     names = [f"row {number}" for number in numbers]
@@ -233,6 +243,22 @@ def _column(arguments: Namespace) -> Made:
             yield _explainer(one, how, arguments, classes).explain(text)
 
     return names, texts, each
+
+
+def _with_text(
+    rows: Any, numbers: Any, texts: Sequence[str], column: Any
+) -> tuple[Any, Any, list[str]]:
+    """The rows that have a text; which have none is said."""
+    there = [place for place, text in enumerate(texts) if text.strip()]
+    empty = [str(numbers[place]) for place, text in enumerate(texts) if not text.strip()]
+    if not there:
+        one = f"row {empty[0]} has" if len(empty) == 1 else "the rows have"
+        raise InputError(f"{one} no text in the column {column!r}")
+    if empty:
+        more = " …" if len(empty) > 5 else ""
+        what = f"no text in the column {str(column)!r}, so nothing is explained there"
+        print(f"eagle: rows {', '.join(empty[:5])}{more} have {what}", file=sys.stderr)
+    return rows.iloc[there], numbers[there], [texts[place] for place in there]
 
 
 def _beside(model: Any, row: Any, column: Any) -> Callable[[Sequence[str]], Any]:

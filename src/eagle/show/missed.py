@@ -132,6 +132,10 @@ SPAN: Final = 0.01
 
 def rare(e: Explanation) -> str:
     """A sentence if the model jumps, or may jump, where hardly any row is."""
+    kind = "" if e.posterior is None else e.posterior.kind
+    if kind == "exact":  # all that could be asked was asked
+        return ""
+    allowed = "Intervals allow for that; " if kind.startswith("robust") else ""
     y = answers_of(e.evidence.answers, e.outputs, e.target, e.link)
     first = int(np.isnan(y[0]))  # the instance's own answer may not be known
     y = y[first:]
@@ -145,16 +149,21 @@ def rare(e: Explanation) -> str:
     if carriers < min(CARRIERS, SHARE * rows) and e.r2 < GOOD and jumps:
         return (
             f"{carriers:.0f} of {rows} rows hold nearly all that the line misses: the model jumps "
-            "where hardly any row is, and rows that were not asked may jump, too. Intervals allow "
-            f"for that; ask more rows{remedy}"
+            "where hardly any row is, and rows that were not asked may jump, too. "
+            f"{_sentence(allowed, remedy)}"
         )
     if np.isfinite(high - low) and np.ptp(y) < SPAN * (high - low):
         return (
             f"near this input the model's answers span {np.ptp(y):.2g} of a possible "
-            f"{high - low:.2g}: a jump that no row met would change the scores. Intervals allow "
-            f"for that; ask more rows{remedy}"
+            f"{high - low:.2g}: a jump that no row met would change the scores. "
+            f"{_sentence(allowed, remedy)}"
         )
     return ""
+
+
+def _sentence(allowed: str, remedy: str) -> str:
+    """What to do about jumps, and whether intervals have room for them."""
+    return f"{allowed}{'ask' if allowed else 'Ask'} more rows{remedy}"
 
 
 # -- probabilities -------------------------------------------------------------------------------

@@ -127,7 +127,9 @@ class Texts:
             return spans, f"{self._count(text, spans)}, as split"
         if self.unit is not None:
             spans = self._by_unit(self.unit, text, budget)
-            return spans, f"{self._count(text, spans)} {self.unit}s, as asked{_by(spans, text)}"
+            count = self._count(text, spans)
+            called = self.unit if count == 1 else f"{self.unit}s"
+            return spans, f"{count} {called}, as asked{_by(spans, text)}"
         return self._finest(text, budget)
 
     def _finest(self, text: str, budget: int) -> tuple[Spans, str]:
@@ -140,7 +142,8 @@ class Texts:
             if unit != "word" and not 2 <= count < finer:
                 continue
             if carried(count, budget, EACH):
-                return spans, f"{count} {called}{_why(too_many, budget)}{_by(spans, text)}"
+                said = "1 word" if (unit, count) == ("word", 1) else f"{count} {called}"
+                return spans, f"{said}{_why(too_many, budget)}{_by(spans, text)}"
             too_many.append((count, called))
             finer = count
         if not 2 <= most_carried(budget, EACH) < finer:  # nothing coarser is left

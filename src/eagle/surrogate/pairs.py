@@ -19,7 +19,7 @@ from eagle.kernel import log_ways
 from eagle.surrogate.bayes import BayesLinear, Line, Prior
 from eagle.surrogate.fit import Fit, is_flat, weighted_r2
 from eagle.surrogate.posterior import StudentT
-from eagle.surrogate.robust import FEW_CARRIERS, UNSEEN, beyond
+from eagle.surrogate.robust import UNSEEN, beyond
 from eagle.types import UNBOUNDED, Array, InputError, Need, Range, Rows, finite, told
 
 ENOUGH: Final = 2
@@ -41,6 +41,9 @@ SEEN: Final = 1e-9
 """Mask sizes with a smaller share of the weight are not used to fit the bend."""
 
 
+TAIL: Final = 0.1
+"""The tail of the answers is judged by this share of them, the farthest from their median."""
+
 FAINT: Final = 1e-150
 """Weights below this, whose squares vanish, are taken in units of the largest."""
 
@@ -53,11 +56,10 @@ class Paired:
     The prior precision of scores, in rows, is `shrinkage` times the sum of the features'
     variances, so its effect does not depend on the kernel's scale. A bend in the number of kept
     parts is fitted, too. It is orthogonal to the line, so the limit stays the same; `bend` is its
-    prior precision, in rows. The covariance is Σ (Σ h e/(1 − leverage))(…)ᵀ over pairs, evened out
-    where few pairs carry the misfit, plus what masks that were not drawn may hold, plus the square
-    of the shrinkage; masks of a size of which all are asked add nothing to it. If all masks are
-    asked, the scores are exact, and intervals have no width. With fewer than two rows for each
-    coefficient there are no intervals.
+    prior precision, in rows. The covariance is Σ (Σ h e/(1 − leverage))(…)ᵀ over pairs, plus what
+    masks that were not drawn may hold, plus the square of the shrinkage; masks of a size of which
+    all are asked add nothing to it. If all masks are asked, the scores are exact, and intervals
+    have no width. With fewer than two rows for each coefficient there are no intervals.
     """
 
     shrinkage: float = 0.1
@@ -125,7 +127,7 @@ class PairedLine:
         if self.whole:  # an exact score that is only rounding is 0
             mean[1:][np.abs(mean[1:]) <= ROUNDING * np.abs(y).max()] = 0.0
         residual = np.zeros_like(y) if is_flat(y) else y - line.z @ mean
-        gap = beyond(y, bounds)
+        gap = unseen_jump(y, bounds)
         unit = max(float(np.abs(residual).max()), gap) or 1.0
         gone = residual / unit / np.maximum(line.left, LEAST)
         straight = line.z[:, several] @ mean[several]
@@ -143,8 +145,8 @@ class PairedLine:
         )
 
     def _posterior(self, mean: Array, gone: Array, gap: float, unit: float) -> StudentT | None:
-        """How sure the scores are. `gone` are residuals of held-out rows, and `gap` is how far
-        beyond the answers seen the model could answer, in units of `unit`."""
+        """How sure the scores are. `gone` are residuals of held-out rows, and `gap` is the jump of
+        one mask in as many as were asked that none of them shows, in units of `unit`."""
         line, slopes = self.line, slice(1, self.d + 1)
         scores = mean[slopes]
         if self.whole:
@@ -164,18 +166,15 @@ class PairedLine:
     def _spread(self, hat: Array, gone: Array, gap: float) -> Array:
         """The slopes' covariance by what each pair's misfit adds to them, shape (d, d).
 
-        If few pairs carry the misfit, it is not known which slopes they affect: it is then mixed
-        with that of misfit spread evenly, of the same size in all. A mask that was not drawn may
-        have carried as much as those few, or may have had the most extreme answer possible.
+        A mask that was not drawn may have carried as much misfit as the few that carry most of it,
+        or may have jumped. Which slopes it would have moved is not known, so all are.
         """
         pull = self.pairs.sums(hat * gone[:, None])
         even, each = hat.T @ hat, np.vecdot(pull, pull)
-        size, total = float(np.trace(even)) or 1.0, float(each.sum())
-        square = total / size
+        total = float(each.sum())
         carriers = total**2 / float(each @ each) if total else float(len(each))
-        few = min(1.0, FEW_CARRIERS / carriers)
-        unseen = square * min(1.0, UNSEEN / carriers) / carriers + gap**2 / self._counted
-        return np.asarray((1 - few) * (pull.T @ pull) + (few * square + unseen) * even)
+        few = total / (float(np.trace(even)) or 1.0) * min(1.0, UNSEEN / carriers) / carriers
+        return np.asarray(pull.T @ pull + (few + gap**2 / self._counted) * even)
 
     @property
     def _counted(self) -> float:
@@ -206,6 +205,25 @@ class Pairs:
     def sums(self, rows: Array) -> Array:
         """The sum over the rows of each pair, shape (pairs, …)."""
         return np.asarray(np.add.reduceat(rows[self.order], self.starts, axis=0))
+
+
+def unseen_jump(y: Array, bounds: Range) -> float:
+    """The root mean square of jumps beyond the answers seen, of one mask in as many as were asked.
+
+    It is the way to the farther bound times √p, where p is the chance that a mask that leaves the
+    range of the answers goes all that way. By Hill's estimate the tail of the answers falls as a
+    power of their distance from the median. So answers of which a few are far beyond all others may
+    jump, and those whose range is well filled may not. If all are the same, p is 1.
+    """
+    gap = beyond(y, bounds)
+    if gap == 0 or is_flat(y):
+        return gap
+    away = np.sort(np.abs(y - np.median(y)))[::-1]
+    some = max(int(TAIL * len(y)), 1)
+    if len(y) <= some or away[some] == 0:
+        return gap
+    index = float(np.log(away[:some] / away[some]).mean())
+    return gap * float((away[0] / (away[0] + gap)) ** (0.5 / index)) if index > 0 else 0.0
 
 
 def _packed(kept: NDArray[np.bool_]) -> NDArray[np.void]:
