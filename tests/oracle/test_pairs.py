@@ -171,7 +171,9 @@ def test_intervals_are_as_wide_as_jumps_that_no_row_met_would_make_them(sizes: A
     ]
     known = np.sqrt(np.diag(calm.posterior.scale))
     assert np.allclose(known, np.std(met, axis=0), rtol=0.12)
-    assert not np.diag(made.fit(flat).posterior.scale).any()  # nothing is known of bounds
+    free = made.fit(flat).posterior
+    assert isinstance(free, StudentT)
+    assert not free.scale.any()  # nothing is known of bounds
 
 
 def test_a_few_far_answers_may_be_followed_by_a_jump_and_a_well_filled_range_not() -> None:
@@ -191,6 +193,20 @@ def test_what_is_exact_has_no_width_whatever_its_bounds() -> None:
     fit = prepared.fitter.fit(np.full(16, 0.9), (0.0, 1.0))
     assert fit.posterior is not None
     assert not np.ptp(fit.posterior.interval(0.9), axis=1).any()
+
+
+def test_a_jump_is_warned_of_only_where_a_mask_was_not_asked() -> None:
+    def model(texts: list[str]) -> Array:
+        p = np.array([0.99 - 1e-4 * ("a" in t.split()) for t in texts])
+        return np.column_stack([1 - p, p])
+
+    text = "a b c d e f g h i j k l"
+    some = eagle.Explainer(model, Texts(unit="word"), task="classification", budget=100)
+    assert "a jump that no row met" in " ".join(some.explain(text).warnings)
+    whole = some.using(methods.EAGLE_MASKS, budget=4096).explain(text)
+    assert whole.posterior is not None
+    assert whole.posterior.kind == "exact"
+    assert not whole.warnings
 
 
 def test_held_out_fit_by_leaving_out() -> None:

@@ -56,11 +56,11 @@ def test_noise_has_the_channels_mean_and_spread_and_does_not_depend_on_the_mask(
 
     def asked(batch: Any) -> Any:
         seen.append(batch.copy())
-        return line(batch)
+        return line(batch) if batch.ndim == 3 else batch.mean(axis=1)
 
     long = RNG.normal(3.0, 2.0, size=20_000)
     source = eagle.Series(4, fill="noise")
-    eagle.Explainer(lambda b: (seen.append(b.copy()), b.mean(axis=1))[1], source).explain(long)
+    eagle.Explainer(asked, source).explain(long)
     batch = seen[0]
     changed = batch != long
     noise = np.nanmax(np.where(changed, batch, -np.inf), axis=0)

@@ -116,6 +116,32 @@ def test_a_column_of_texts(files: Path, capsys: Capture) -> None:
     assert "one text, with --row N, or all, with --all" in said
 
 
+def test_rows_without_a_text_are_named(files: Path, capsys: Capture) -> None:
+    table = pd.read_csv(files / "sms.csv").iloc[:4]
+    table.loc[[1, 3], "message"] = [None, "  "]
+    table.to_csv(files / "gaps.csv", index=False)
+    model = (files / "line.joblib", "--trust", "--data", files / "gaps.csv")
+    column = ("--text-column", "message")
+    said = refused(capsys, *model, *column, "--row", 3)
+    assert "row 3 has no text in the column 'message'" in said
+    out = files / "gaps.parquet"
+    assert cli.main(["explain", *map(str, (*model, *column, "--all", "--out", out)), *BUDGET]) == 0
+    assert "rows 1, 3 have no text in the column 'message'" in capsys.readouterr().err
+    assert list(pd.read_parquet(out)["name"].unique()) == ["row 0", "row 2"]
+
+
+def test_options_of_images_and_texts_are_not_mixed(files: Path, capsys: Capture) -> None:
+    model = (files / "line.joblib", "--trust")
+    for option in (("--preset", "imagenet"), ("--segments", "9"), ("--size", "9")):
+        assert "are for images" in refused(capsys, *model, "--text", files / "one.txt", *option)
+    photos = ("--image", files / "photos")
+    assert "--unit is for texts" in refused(capsys, *model, *photos, "--unit", "word")
+    assert "ONNX files" in refused(capsys, *model, *photos, "--preset", "imagenet")
+    assert "photos is a folder" in refused(capsys, *model, "--text", files / "photos")
+    net = (files / "net.onnx", *photos, "--preset", "imagenet")
+    assert "--size must be an integer of at least 1" in refused(capsys, *net, "--size", "0")
+
+
 def test_a_column_of_texts_in_a_table_is_noticed(files: Path, capsys: Capture) -> None:
     table = (files / "both.joblib", "--trust", "--data", files / "sms.csv", "--drop", "label")
     said = refused(capsys, *table, "--row", 2)

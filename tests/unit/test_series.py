@@ -16,6 +16,7 @@ from eagle.types import InputError
 
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(40, 2)).astype(np.float32)
+LEFT: dict[str, Any] = {"channels": "left"}
 
 
 def mean(batch: Any) -> Any:
@@ -61,9 +62,12 @@ def test_windows_of_a_table_of_sensors_are_explained_alone_as_together() -> None
 
 def test_channels_first_is_asked_as_it_was_given() -> None:
     seen: list[Any] = []
-    explained(
-        X.T, eagle.Series(4, channels="first"), lambda b: (seen.append(b), mean(b))[1], budget=60
-    )
+
+    def model(batch: Any) -> Any:
+        seen.append(batch)
+        return mean(batch)
+
+    explained(X.T, eagle.Series(4, channels="first"), model, budget=60)
     assert seen[0].shape[1:] == (2, 40)
     assert (seen[0][0] == X.T).all()
 
@@ -201,10 +205,10 @@ def _with(x: Any, step: int, channel: int, value: float) -> Any:
         (lambda: eagle.Series(0), "the number of segments must be an integer of at least 1"),
         (lambda: eagle.Series(True), "the number of segments must be an integer"),
         (lambda: eagle.Series([3, 3]), "in order"),
-        (lambda: eagle.Series([1.5]), "segments are a number of them"),
+        (lambda: eagle.Series(np.array([1.5])), "segments are a number of them"),
         (lambda: eagle.Series(fill="median"), "a fill is 'mean', 'linear', 'noise', a number"),
         (lambda: eagle.Series(fill=["a"]), "a fill is an array of numbers"),
-        (lambda: eagle.Series(channels="left"), "channels are 'last' or 'first'"),
+        (lambda: eagle.Series(**LEFT), "channels are 'last' or 'first'"),
         (lambda: eagle.Series(names="ab"), "names are a list"),
         (lambda: eagle.Series(time=[1, 1]), "in rising order"),
         (lambda: eagle.Series(time=["a"]), "a number or a date for each step"),

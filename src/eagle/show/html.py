@@ -94,6 +94,7 @@ def _subject(shown: Shown) -> str:
     if isinstance(shown.subject, Image):
         says = "the image, its segments by score, and by the width of their intervals"
         hatched = " Hatched: the interval contains zero." if shown.unsure.any() else ""
+        hatched += " On the right: the darker, the wider the interval." * bool(shown.doubt.any())
         wide, data = _drawn(shown, shown.subject)
         return (
             f'<img alt="{says}" width="{wide}" src="data:image/png;base64,{data}">'

@@ -480,11 +480,11 @@ def _cast(made: NDArray[Any], series: Values, exact: bool = False) -> Values:
         with np.errstate(over="ignore"):
             cast = made.astype(dtype)
         if np.isfinite(cast).all():
-            return cast
+            return np.asarray(cast)
     elif np.isfinite(made).all():
         whole = np.clip(np.rint(made), *_limits(dtype))
         if not exact or (whole == made).all():
-            return whole.astype(dtype)
+            return np.asarray(whole.astype(dtype))
     raise InputError(f"the fill must be finite numbers that {dtype}, the series' dtype, can hold")
 
 
