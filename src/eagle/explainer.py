@@ -53,7 +53,7 @@ MANY: Final = 100_000
 
 @final
 class Explainer:
-    """Explains single predictions of any model on tables, images or texts.
+    """Explains single predictions of any model on tables, images, texts or series.
 
     >>> explainer = eagle.Explainer(model, X)  # a model, and a table like those it was fitted on
     >>> explanation = explainer.explain(X[0])  # one row: print(explanation), explanation.scores
@@ -63,9 +63,9 @@ class Explainer:
 
     `model` is a fitted estimator or any function of a table; None if it lives elsewhere, and
     only `plan` is wanted. `data` is a table like those the model was fitted on, a `Background`
-    made from one, or None if `scales` say how far each number may move. For images and texts it
-    is `Images(...)` or `Texts(...)`, which say how they are taken apart; what follows, up to
-    `task`, is for tables.
+    made from one, or None if `scales` say how far each number may move. For images, texts
+    and series it is `Images(...)`, `Texts(...)` or `Series(...)`, which say how they are taken
+    apart; what follows, up to `task`, is for tables.
 
     `view` is "binned" (does the row keep the instance's quartile bin or level? the default) or
     "continuous" (how many standard deviations does it move?). `categories` names number columns

@@ -260,9 +260,10 @@ def test_a_model_like_those_of_keras_gets_windows() -> None:
     assert set(np.argsort(-np.abs(e.scores))[:2]) == {0, 4}
 
 
-@pytest.mark.native
+@pytest.mark.torch
 def test_a_torch_module_gets_windows_of_its_dtype() -> None:
-    torch = pytest.importorskip("torch")
+    import torch
+
     torch.manual_seed(0)
     conv = torch.nn.Sequential(
         torch.nn.Conv1d(2, 3, 5), torch.nn.AdaptiveAvgPool1d(1), torch.nn.Flatten()
