@@ -233,7 +233,7 @@ def test_the_wheel_has_the_library_and_no_more(built: tuple[Path, Path]) -> None
     assert there == ours | {f"{about}/{name}" for name in files}
 
 
-def test_the_source_distribution_has_what_its_tests_need(built: tuple[Path, Path]) -> None:
+def test_the_source_distribution_has_all_but_the_records(built: tuple[Path, Path]) -> None:
     _, sdist = built
     top = f"eagle_xai-{eagle.__version__}"
     assert sdist.name == f"{top}.tar.gz"

@@ -275,6 +275,7 @@ def test_progress_speaks_after_two_seconds_and_can_be_silent(
 
     clock = itertools.count(0.0, 1.5)
     monkeypatch.setattr("eagle.progress.time.monotonic", lambda: next(clock))
+    monkeypatch.setattr("eagle.progress.watched", lambda: True)
     data = RNG.normal(size=(6, 2))
     explainer = eagle.Explainer(lambda X: X[:, 0], data, budget=20)
     explainer.explain_many(data, progress=False)
