@@ -12,7 +12,7 @@ from typing import final
 
 import numpy as np
 
-from eagle.surrogate.field import FREE, Field, Seen
+from eagle.surrogate.field import FREE, Field, Standardised
 from eagle.types import Array
 
 
@@ -32,7 +32,7 @@ class Spectrum:
     slopes: Array
 
     @classmethod
-    def of(cls, covariance: Array, products: float, rest: Array, seen: Seen) -> Spectrum:
+    def of(cls, covariance: Array, products: float, rest: Array, seen: Standardised) -> Spectrum:
         roots = 1 / np.sqrt(rest)
         values, vectors = np.linalg.eigh(roots[:, None] * covariance * roots)
         slopes = (seen.x * roots[:, None]).T @ vectors / max(seen.x.shape[1], 1)
@@ -124,7 +124,7 @@ class Believed:
         level = FREE * float(dual.sum())
         return cls(slopes, scale, hat, level, held + level + x @ slopes, missed, dual, paired)
 
-    def at(self, field: Field, curves: float, rows: Seen, seen: Seen) -> Array:
+    def at(self, field: Field, curves: float, rows: Standardised, seen: Standardised) -> Array:
         """What the process says of other rows, from the rows seen, shape (n′,)."""
         out = (field.line(rows, seen) + curves * field.curve(rows, seen)) @ self.dual
         return np.asarray(out + field.products(rows, seen) @ self.paired)

@@ -31,7 +31,7 @@ OWN: Final = 0.3
 
 @final
 @dataclass(frozen=True, eq=False)
-class Seen:
+class Standardised:
     """Rows as the process sees them.
 
     `x`, shape (n, m), are the features that can move, with mean 0 and variance 1 under the law. A
@@ -89,7 +89,7 @@ class Field:
         pairs, triples = (float(law.sizes @ norm) for norm in norms)
         return cls(moves, mean, sd, *coefficients, pairs, triples, bare.shapes, True)
 
-    def seen(self, features: Array, points: Points | None = None) -> Seen:
+    def seen(self, features: Array, points: Points | None = None) -> Standardised:
         """Rows of these features; curves of a table need their points, too."""
         z = features[:, self.moves] if features.shape[1] == len(self.moves) else features
         x = (z - self.mean) / np.where(self.sd > 0, self.sd, 1.0)
@@ -102,13 +102,13 @@ class Field:
             steps = points[:, self.moves].astype(np.intp)
             columns = [shape[steps[:, j]] for j, shape in enumerate(self.shapes)]
             curves = np.concatenate([np.empty((len(x), 0)), *columns], axis=1)
-        return Seen(x, x - shift, offset, curves)
+        return Standardised(x, x - shift, offset, curves)
 
-    def line(self, one: Seen, two: Seen) -> Array:
+    def line(self, one: Standardised, two: Standardised) -> Array:
         """The covariance of the mean answer and of the line, shape (n, n′)."""
         return np.asarray(FREE + one.x @ two.x.T / max(one.x.shape[1], 1))
 
-    def curve(self, one: Seen, two: Seen) -> Array:
+    def curve(self, one: Standardised, two: Standardised) -> Array:
         """That of curves; its mean variance under the law is 1."""
         return np.asarray(one.curves @ two.curves.T / max(self.shapes.size and self._rank, 1))
 
@@ -117,7 +117,7 @@ class Field:
         """The number of curves that are not 0."""
         return int((np.abs(self.shapes).max(axis=-2, initial=0.0) > 0).sum())
 
-    def products(self, one: Seen, two: Seen) -> Array:
+    def products(self, one: Standardised, two: Standardised) -> Array:
         """That of products of two features; its mean variance under the law is 1."""
         m = one.x.shape[1]
         if self.pairs <= SEEN:
@@ -128,14 +128,14 @@ class Field:
         both += m * (m - 1) / 2 * one.offset[:, None] * two.offset
         return np.asarray(both / self.pairs)
 
-    def triple(self, one: Seen, two: Seen) -> Array:
+    def triple(self, one: Standardised, two: Standardised) -> Array:
         """That of products of three features."""
         if self.triples <= SEEN:
             return np.zeros((len(one), len(two)))
         first, second, third = ((one.x**k) @ (two.x**k).T for k in (1, 2, 3))
         return np.asarray(_three(first, second, third) / self.triples)
 
-    def rest(self, one: Seen) -> Array:
+    def rest(self, one: Standardised) -> Array:
         """The variance of the rest in each row, shape (n,); its mean under the law is 1."""
         if self.triples <= SEEN:
             return np.ones(len(one))

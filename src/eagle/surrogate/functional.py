@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from eagle.kernel import TINY
 from eagle.link import Logit
 from eagle.surrogate.believed import Believed, Spectrum
-from eagle.surrogate.field import Field, Seen
+from eagle.surrogate.field import Field, Standardised
 from eagle.surrogate.fit import Fit, Fitter, checked, is_flat, moved, weighted_r2
 from eagle.surrogate.pairs import Paired
 from eagle.surrogate.posterior import StudentT
@@ -108,7 +108,7 @@ class Functional:
         seen = replace(seen, x=seen.x * lively)
         return Functionals(rows, self, field, seen, lively, self._spectra(field, seen))
 
-    def _spectra(self, field: Field, seen: Seen) -> tuple[Spectrum, ...]:
+    def _spectra(self, field: Field, seen: Standardised) -> tuple[Spectrum, ...]:
         line, curve = field.line(seen, seen), field.curve(seen, seen)
         products, rest = field.products(seen, seen), field.rest(seen)
         curves = (CURVED,) if field.by_size else POSITIONS
@@ -136,7 +136,7 @@ class Functionals:
     rows: Rows
     surrogate: Functional
     field: Field
-    seen: Seen
+    seen: Standardised
     lively: NDArray[np.bool_]
     spectra: tuple[Spectrum, ...]
 
