@@ -259,6 +259,9 @@ tables changes rare values more often than its limit does, which is part of its 
 figures to ± .05."""
 
 
+CAPTION: Final = "90% intervals that hold, all / the three strongest:"
+
+
 def cell(one: Array, a: int, b: int) -> str:
     if not np.isfinite(one[a]):
         return "–"
@@ -281,6 +284,7 @@ def summary(every: Sequence[Means], what: str, rows: Sequence[int]) -> None:
     means = {key: mean(np.array([one[key] for one in every])) for key in every[0]}
     print(f"## All {what}: the mean of {len(every)} kinds\n")
     table(means, rows, list(RIVALS), 0, 1)
+    print(f"{CAPTION}\n")
     table(means, rows, INTERVALS, 2, 3)
     print("Milliseconds of a plan / of a fit, on one core that others use too:\n")
     print(f"| | {' | '.join(str(n) for n in rows)} |\n|---|{'---|' * len(rows)}")
@@ -315,6 +319,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sizes = [len(x.limit) for x in several]
         print(f"## {says}: {len(several)}, d = {min(sizes)} to {max(sizes)}\n")
         table(one, args.rows, list(RIVALS), 0, 1)
+        print(f"{CAPTION}\n")
         table(one, args.rows, INTERVALS, 2, 3)
         means[several[0].space.masks].append(one)
     summary(means[True], "masks", args.rows)
