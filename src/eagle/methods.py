@@ -97,7 +97,7 @@ EAGLE_PROCESS: Final = Method(
 a Gaussian process of the answers in place of a line.
 
 It converges to the same explanation as `EAGLE_MASKS` and `EAGLE_BALANCED`. It works on masks and in
-the binned view of tables (docs/adr/0038-few-paid-rows.md).
+the binned view of tables (docs/adr/0043-few-paid-rows.md).
 """
 
 EAGLE_PROCESS_LOGIT: Final = replace(
