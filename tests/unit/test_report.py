@@ -238,6 +238,11 @@ def test_images_texts_and_parts() -> None:
     both = text.explain_many([hostile, "one two three"], progress=False)
     assert "one two three" in re.sub("</?span[^>]*>", "", written(both))
     checked(written(both))
+    wave = np.sin(np.linspace(0, 9, 90))
+    series = eagle.Explainer(lambda X: [float(np.max(x)) for x in X], eagle.Series())
+    page = written(series.explain(wave))
+    assert "The series" in said(page)
+    assert page.count('class="c"') == 1
     parts = eagle.Explainer(lambda X: [float(x) for x in X], eagle.Parts(list, sum))
     checked(written(parts.explain((1.0, -2.0, 3.0))))
 

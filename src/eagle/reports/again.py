@@ -16,7 +16,7 @@ from eagle.foreign import Foreign
 from eagle.link import Logit
 from eagle.misfit import Misfit
 from eagle.reports.about import About
-from eagle.subject import Image, Passage
+from eagle.subject import Curves, Image, Passage
 from eagle.surrogate.reweighted import Reweighted
 from eagle.survey.survey import METHOD, Survey
 
@@ -159,6 +159,8 @@ def _data(e: Explanation) -> str:
         return "eagle.Images(…)"
     if isinstance(e.subject, Passage):
         return "eagle.Texts(…)"
+    if isinstance(e.subject, Curves):
+        return "eagle.Series(…)"
     return "eagle.Parts(…)" if _parts(e) else "data"
 
 

@@ -27,7 +27,7 @@ from eagle.reports.parts import (
 )
 from eagle.reports.subjects import subject
 from eagle.show.sheet import Bar, Sheet, likeliest, number, sheet
-from eagle.subject import Image
+from eagle.subject import Curves, Image
 from eagle.types import middle
 
 PAIRS: Final = 3
@@ -37,7 +37,8 @@ PAIRS: Final = 3
 def document(e: Explanation, about: About) -> Document:
     """All that is known of one explanation."""
     shown = sheet(e, about.level)
-    what = "The image" if isinstance(e.subject, Image) else "The text"
+    kinds = {Image: "The image", Curves: "The series"}
+    what = kinds.get(type(e.subject), "The text")
     sections = [
         Section(what, subject(shown.shown)),
         Section("What pushed the prediction", paragraph(meaning([e]), "soft") + features(shown)),

@@ -1,4 +1,4 @@
-"""The image or the text that was explained, with its scores."""
+"""The image, the text or the series that was explained, with its scores."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ import numpy as np
 
 from eagle import png
 from eagle.reports.parts import text
+from eagle.show.curves import drawing
 from eagle.show.html import lines
 from eagle.show.panels import pictures
 from eagle.show.sheet import Shown, number, pieces
-from eagle.subject import Image, Passage
+from eagle.subject import Curves, Image, Passage
 
 SIDES: Final = (320, 256, 192, 128, 96, 64)
 """Pixels of an image's side, the most whose PNG files fit into the bytes."""
@@ -23,11 +24,13 @@ SHADES: Final = 10
 
 
 def subject(shown: Shown, most: int = 160_000) -> str:
-    """The image or text; nothing for a row of a table. An image has at most so many bytes."""
+    """The image, text or series; nothing for a table. An image has at most so many bytes."""
     if isinstance(shown.subject, Image):
         return _image(shown, shown.subject, most)
     if isinstance(shown.subject, Passage):
         return _words(shown, shown.subject)
+    if isinstance(shown.subject, Curves):
+        return drawing(shown, shown.subject, 'class="c"')
     return ""
 
 
