@@ -33,7 +33,8 @@ from eagle.types import (
 )
 
 if TYPE_CHECKING:
-    from eagle import dataset, plot
+    from eagle import dataset, notebook, plot
+    from eagle.reports import report
 
 __version__ = "0.2.0"
 
@@ -63,7 +64,9 @@ __all__ = [
     "dataset",
     "load",
     "methods",
+    "notebook",
     "plot",
+    "report",
     "theory",
     "until",
 ]
@@ -75,9 +78,13 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> Any:
-    """`eagle.dataset` and `eagle.plot`, imported when they are first asked for."""
-    if name in ("dataset", "plot"):
+    """What is imported when it is first asked for."""
+    if name in ("dataset", "notebook", "plot"):
         from importlib import import_module
 
         return import_module(f"eagle.{name}")
+    if name == "report":
+        from eagle.reports import report
+
+        return report
     raise AttributeError(f"module 'eagle' has no attribute {name!r}")

@@ -61,7 +61,9 @@ def test_public_names() -> None:
         "dataset",
         "load",
         "methods",
+        "notebook",
         "plot",
+        "report",
         "theory",
         "until",
     ]
@@ -145,6 +147,7 @@ print(e)
 e.save({out!r})
 assert np.array_equal(eagle.Explanation.load({out!r}).scores, e.scores)
 e._repr_html_()
+eagle.report(e, {out!r} + '.html')
 for act in (e.to_frame, e.to_shap):
     try:
         act()
@@ -306,7 +309,7 @@ def test_nothing_but_the_library_is_installed() -> None:
     listed = subprocess.run(
         ["git", "ls-files", "src"], cwd=ROOT, capture_output=True, text=True, check=True
     ).stdout.split()
-    assert {Path(name).suffix for name in listed} == {".py", ".typed"}
+    assert {Path(name).suffix for name in listed} == {".css", ".js", ".py", ".typed"}
     for path in (ROOT / "src").rglob("*.py"):
         assert not re.search(r"^\s*(from|import) evaluation\b", path.read_text("utf-8"), re.M), path
 
@@ -329,7 +332,11 @@ def test_the_oldest_versions_tested_are_those_promised() -> None:
         for line in (ROOT / "tests/oldest.txt").read_text().splitlines()
         if line and not line.startswith("#")
     )
-    assert set(floors) - set(tested) == {"ray", "torch"}  # which have parts of their own
+    assert set(floors) - set(tested) == {
+        "anywidget",
+        "ray",
+        "torch",
+    }  # which have parts of their own
     for name in set(floors) & set(tested):
         (floor,) = floors[name]
         assert (tested[name] + ".").startswith(floor + "."), name
