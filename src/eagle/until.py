@@ -156,8 +156,15 @@ class Sign(Rule):
     def met(self, look: Look) -> str | None:
         least = look.posterior.probability_sign()[self._asked(look)].min()
         if look.enough and least >= look.sure(self.probability):
-            which = "all features" if self.k is None else f"the {self.k} strongest features"
-            return f"the signs of {which} are right with probability {self.probability:g}"
+            which = "signs of all features are"
+            if self.k is not None:
+                some = f"{self.k} strongest features"
+                which = (
+                    "sign of the strongest feature is"
+                    if self.k == 1
+                    else f"signs of the {some} are"
+                )
+            return f"the {which} right with probability {self.probability:g}"
         return None
 
     def rows(self, look: Look) -> float:
