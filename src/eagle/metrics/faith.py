@@ -32,6 +32,9 @@ class Gaps(NamedTuple):
 def insertion(order: ArrayLike, ask: Ask) -> float:
     """The mean answer while features come back, strongest first: high is faithful.
 
+    `order` is the features' numbers, strongest first, shape (d,). `ask` gives the model's answers,
+    shape (n,), to masks of shape (n, d), True where a feature is kept.
+
     The trapezoid area under the d + 1 answers, from nothing kept to the whole instance, over the
     share of features kept, from 0 to 1. With signed scores order by the score, not by its size.
     """
@@ -42,6 +45,7 @@ def insertion(order: ArrayLike, ask: Ask) -> float:
 def deletion(order: ArrayLike, ask: Ask) -> float:
     """The mean answer while features are taken away, strongest first: low is faithful.
 
+    `order` and `ask` are as for `insertion`.
     The trapezoid area under the d + 1 answers, from the whole instance to nothing kept.
     """
     places = _order(order)
@@ -51,9 +55,10 @@ def deletion(order: ArrayLike, ask: Ask) -> float:
 def gaps(order: ArrayLike, ask: Ask, k: int, draws: int = 1) -> Gaps:
     """PGI and PGU: the mean size of f(x) − f(x'), x' without the k strongest or without the rest.
 
-    A large gap on important features and a small one on unimportant ones is faithful. If `ask`
-    replaces at random, it is asked for `draws` replacements of each: the size is taken before the
-    mean, so that changes in both directions do not cancel. k is below d, so that both exist.
+    `order` and `ask` are as for `insertion`. A large gap on important features and a small one on
+    unimportant ones is faithful. If `ask` replaces at random, it is asked for `draws` replacements
+    of each: the size is taken before the mean, so that changes in both directions do not cancel. k
+    is below d, so that both exist.
     """
     places = _order(order)
     if count(k, "k") >= len(places):
