@@ -42,9 +42,9 @@ NEEDS: Final[Mapping[str, tuple[str, ...]]] = {
 
 LIGHT: Final[Mapping[str, Any]] = {"figure.dpi": 100, "savefig.dpi": 160}
 DARK: Final[Mapping[str, Any]] = LIGHT | {
-    "figure.facecolor": "#1e2129",
-    "axes.facecolor": "#1e2129",
-    "savefig.facecolor": "#1e2129",
+    "figure.facecolor": "#0b0c0f",
+    "axes.facecolor": "#0b0c0f",
+    "savefig.facecolor": "#0b0c0f",
 }
 
 

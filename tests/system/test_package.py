@@ -20,6 +20,7 @@ import numpy as np
 import pytest
 
 import eagle
+from tools import readme
 
 ROOT = Path(__file__).parents[2]
 LEFT_OUT = ("dev", "test", "bench", "native")
@@ -190,6 +191,19 @@ def test_the_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     namespace: dict[str, Any] = {}
     for block in blocks:
         exec(compile(block, "README.md", "exec"), namespace)
+
+
+def test_the_readme_of_a_package_index_has_no_links_into_the_repository() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    links = re.compile(r"\]\(([^)]+)\)")
+    assert links.findall(readme.published(text, None)) == []
+    made = links.findall(readme.published(text, "https://example.org/eagle/"))
+    assert made
+    assert all(link.startswith("https://example.org/eagle/") for link in made)
+    assert "https://example.org/eagle/pictures/demo.png" in made
+    assert "https://example.org/eagle/results/survey/" in made
+    assert "https://example.org/eagle/results/" in made
+    assert "https://example.org/eagle/project/contributing/" in made
 
 
 def test_what_is_said_of_the_package_agrees() -> None:
