@@ -1,10 +1,11 @@
 """What `make test` leaves out: `make test-all` runs this, part by part, each by its name.
 
 Slow tests, those that need torch, boosters, real servers or Ray, the wheel in a bare environment,
-the numerical folders under other processor kernels, with one and two threads, and all tests on the
-oldest versions that we promise to work with. The newest versions are what a fresh environment
-takes: `make test` has run all tests on them before. A part that cannot run here is skipped by name;
-where CI is set it fails by name. What a processor does not have is not asked of it.
+the documentation as a site, the numerical folders under other processor kernels, with one and two
+threads, and all tests on the oldest versions that we promise to work with. The newest versions are
+what a fresh environment takes: `make test` has run all tests on them before. A part that cannot run
+here is skipped by name; where CI is set it fails by name. What a processor does not have is not
+asked of it.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ NATIVE = ROOT / ".venv-native"
 SERVERS = ROOT / ".venv-servers"
 NUMERICAL = ("tests/contract", "tests/law", "tests/oracle")
 RAY = ROOT / ".venv-ray"
+DOCS = ROOT / ".venv-docs"
 TORCH = "torch==2.13.0"
 SERVED = ("mlserver==1.7.1", "mlserver-sklearn==1.7.1", "mlflow==3.17.2")
 
@@ -42,18 +44,19 @@ class NotHereError(Exception):
 
 @dataclass(frozen=True)
 class Part:
-    """One run of pytest: with which Python, what arguments, in which environment."""
+    """One run: with which Python, what arguments, in which environment; of pytest by default."""
 
     name: str
     arguments: tuple[str, ...]
     environment: dict[str, str] = field(default_factory=dict)
     python: Path = Path(sys.executable)
     ready: Callable[[], None] | None = None
+    module: tuple[str, ...] = ("pytest", "-n", "2")
 
     def run(self) -> bool:
         if self.ready is not None:
             self.ready()
-        command = [str(self.python), "-m", "pytest", "-n", "2", *self.arguments]
+        command = [str(self.python), "-m", *self.module, *self.arguments]
         done = subprocess.run(command, cwd=ROOT, env=os.environ | self.environment, check=False)
         return done.returncode == 0
 
@@ -70,7 +73,14 @@ def parts() -> Iterator[Part]:
     )
     yield Part(
         "real servers",
-        ("-m", "servers", "--dist", "loadfile", "tests/system/test_servers.py"),
+        (
+            "-m",
+            "servers",
+            "--dist",
+            "loadfile",
+            "tests/system/test_servers.py",
+            "tests/system/test_pages.py",
+        ),
         python=SERVERS / "bin" / "python",
         ready=install_servers,
     )
@@ -79,6 +89,13 @@ def parts() -> Iterator[Part]:
         ("-m", "ray", "-n", "0", "tests"),
         python=RAY / "bin" / "python",
         ready=install_ray,
+    )
+    yield Part(
+        "documentation",
+        ("build",),
+        python=DOCS / "bin" / "python",
+        ready=install_docs,
+        module=("tools.site",),
     )
     for kernel in KERNELS:
         for threads in (1, 2):
@@ -123,6 +140,10 @@ def install_ray() -> None:
 
 def install_oldest() -> None:
     pip(venv(OLDEST), "--editable", ".[test]", "--constraint", "tests/oldest.txt")
+
+
+def install_docs() -> None:
+    pip(venv(DOCS), "--editable", ".[docs]")
 
 
 def install_servers() -> None:
