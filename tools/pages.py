@@ -40,8 +40,8 @@ NEEDS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """What a page may need, by the name of its pytest marker, and the modules that this is."""
 
-LIGHT: Final[Mapping[str, Any]] = {"figure.dpi": 100, "savefig.dpi": 160}
-DARK: Final[Mapping[str, Any]] = LIGHT | {
+LIGHT: Final[dict[str, Any]] = {"figure.dpi": 100, "savefig.dpi": 160}
+DARK: Final[dict[str, Any]] = LIGHT | {
     "figure.facecolor": "#0b0c0f",
     "axes.facecolor": "#0b0c0f",
     "savefig.facecolor": "#0b0c0f",
@@ -113,7 +113,7 @@ def run(page: Path, dark: bool = False) -> list[Shown]:
 
 def show(block: Block, page: Path, namespace: dict[str, Any], dark: bool) -> Shown:
     printed = io.StringIO()
-    with plt.rc_context(LIGHT), redirect_stdout(printed):
+    with plt.style.context(LIGHT), redirect_stdout(printed):
         execute(block, page, namespace)
         light = drawn()
     night: list[tuple[bytes, str, int]] = []
