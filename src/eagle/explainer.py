@@ -55,11 +55,12 @@ MANY: Final = 100_000
 class Explainer:
     """Explains single predictions of any model on tables, images, texts or series.
 
-    >>> explainer = eagle.Explainer(model, X)  # a model, and a table like those it was fitted on
-    >>> explanation = explainer.explain(X[0])  # one row: print(explanation), explanation.scores
-    >>> explanation.top(1)
-    ['x1']
-    >>> explanations = explainer.explain_many(X[:3])  # many rows, one model call
+    Examples:
+        >>> explainer = eagle.Explainer(model, X)  # a model, and a table like its training data
+        >>> explanation = explainer.explain(X[0])  # one row: print(explanation), explanation.scores
+        >>> explanation.top(1)
+        ['x1']
+        >>> explanations = explainer.explain_many(X[:3])  # many rows, one model call
 
     `model` is a fitted estimator or any function of a table; None if it lives elsewhere, and
     only `plan` is wanted. `data` is a table like those the model was fitted on, a `Background`

@@ -112,10 +112,11 @@ class Asked:
 class Explanation:
     """Scores of features for one output of a model near one instance, with their uncertainty.
 
-    >>> explanation = eagle.Explainer(model, X).explain(X[0])
-    >>> explanation.scores.shape, explanation.interval(0.9).shape, explanation.top(2)
-    ((3,), (3, 2), ['x1', 'x0'])
-    >>> frame = explanation.to_frame()  # also print(explanation), save(path), to_shap()
+    Examples:
+        >>> explanation = eagle.Explainer(model, X).explain(X[0])
+        >>> explanation.scores.shape, explanation.interval(0.9).shape, explanation.top(2)
+        ((3,), (3, 2), ['x1', 'x0'])
+        >>> frame = explanation.to_frame()  # also print(explanation), save(path), to_shap()
 
     For a line, a score is the coefficient of the feature. In the binned view a feature is 1
     while the row keeps the instance's bin or level, so its score is what *having* that value

@@ -32,8 +32,9 @@ class Remote(Protocol):
 class Quote:
     """What will be asked: rows, calls, bytes to send, money and seconds, None where not known.
 
-    >>> print(eagle.Explainer(model, X).quote(X[:3], price_per_row=0.001))
-    1,500 rows in 1 call, for 1.50 at 0.001 a row.
+    Examples:
+        >>> print(eagle.Explainer(model, X).quote(X[:3], price_per_row=0.001))
+        1,500 rows in 1 call, for 1.50 at 0.001 a row.
 
     With `at_most` the answers decide how many rows are asked, and this is the most. A call is a
     request where the model is behind an endpoint. `asked` rows were asked to measure the seconds.

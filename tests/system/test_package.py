@@ -99,7 +99,7 @@ def test_the_help_opens_with_how_to_use_it(tmp_path: Path) -> None:
     used += [eagle.Images, eagle.Texts, eagle.Parts, eagle.Background]
     for thing in (*used, eagle.compare, eagle.load):
         text = inspect.getdoc(thing) or ""
-        assert text.split("\n")[2].startswith(">>> "), thing
+        assert text.split("\n")[3].strip().startswith(">>> "), thing
         test = doctest.DocTestParser().get_doctest(text, dict(known), thing.__name__, None, 0)
         assert runner.run(test).failed == 0, thing
 

@@ -100,6 +100,9 @@ def test_pages_name_what_is_there() -> None:
         value = found(name)
         if inspect.isclass(value) or inspect.isroutine(value):
             assert inspect.getdoc(value), f"{name} has no docstring, so the site leaves it out"
+            lines = str(inspect.getdoc(value)).splitlines()
+            bare = [line for line in lines if line.startswith(">>> ")]
+            assert bare == [], f"{name}: an example stands below a line 'Examples:', indented"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -222,9 +222,10 @@ def by_size(spaces: Iterable[Space]) -> list[list[Space]]:
 class Plan:
     """All that is known about an explanation before the model has answered.
 
-    >>> plan = eagle.Explainer(None, X).plan(X[0])  # no model is asked
-    >>> plan.fit(model(plan.inputs)).top(1)  # its answers, from wherever the model lives
-    ['x1']
+    Examples:
+        >>> plan = eagle.Explainer(None, X).plan(X[0])  # no model is asked
+        >>> plan.fit(model(plan.inputs)).top(1)  # its answers, from wherever the model lives
+        ['x1']
 
     `inputs` is the table to ask, in the model's own form; its first row is the instance. A plan
     read from a file has no inputs: they were written beside it.
