@@ -1,12 +1,12 @@
 """Figures of the documents.
 
-    python -m evaluation bench figures [methods] [tables] [shap]
+    python -m evaluation bench figures [readme] [methods] [tables] [shap]
 
-docs/pictures/methods.png is thirteen methods on one tumour, five runs each, beside LIME from 20,000 rows.
-docs/pictures/importance.png, beeswarm.png and dependence.png are 5,000 people of Adult (from the folder
-EAGLE_DATA), whose incomes boosted trees predict, explained from one survey of 4,096 rows.
-docs/pictures/beside-shap.png is each plot of many explanations beside that of `shap`, of the same scores:
-300 tumours under a forest, from one survey of 1,024 rows.
+In docs/pictures: demo.png is the README's own ten lines. methods.png is thirteen methods on one
+tumour, five runs each, beside LIME from 20,000 rows. importance.png, beeswarm.png and
+dependence.png are 5,000 people of Adult (from the folder EAGLE_DATA), whose incomes boosted trees
+predict, explained from one survey of 4,096 rows. beside-shap.png is each plot of many explanations
+beside that of `shap`, of the same scores: 300 tumours under a forest, one survey of 1,024 rows.
 """
 
 from __future__ import annotations
@@ -39,10 +39,20 @@ EXPLAINED = 5000
 
 def main(argv: Sequence[str]) -> None:
     parser = argparse.ArgumentParser("python -m evaluation bench figures", description=__doc__)
-    parser.add_argument("which", nargs="*", choices=[[], *DRAW], metavar="{methods,tables,shap}")
+    parser.add_argument(
+        "which", nargs="*", choices=[[], *DRAW], metavar="{readme,methods,tables,shap}"
+    )
     mpl.use("Agg")
     for name in parser.parse_args(argv).which or DRAW:
         DRAW[name]()
+
+
+def draw_readme() -> None:
+    data = load_breast_cancer(as_frame=True)
+    model = RandomForestClassifier(random_state=0).fit(data.data, data.target)
+    explainer = eagle.Explainer(model, data.data, outputs=data.target_names)
+    ax = eagle.plot.attribution(explainer.explain(data.data.iloc[0]), most=8)
+    ax.figure.savefig(PICTURES / "demo.png", dpi=150)
 
 
 def draw_methods() -> None:
@@ -139,5 +149,10 @@ def incomes() -> tuple[Any, Any, Any]:
     return model, seen.drop(columns="income"), held.drop(columns="income")
 
 
-DRAW = {"methods": draw_methods, "tables": draw_tables, "shap": draw_shap}
+DRAW = {
+    "readme": draw_readme,
+    "methods": draw_methods,
+    "tables": draw_tables,
+    "shap": draw_shap,
+}
 """The figures that are drawn together, by name."""
