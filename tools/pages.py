@@ -33,12 +33,13 @@ FRONT: Final = re.compile(r"\A---\n(?P<lines>.*?)^---\n", re.M | re.S)
 
 NEEDS: Final[Mapping[str, tuple[str, ...]]] = {
     "native": ("xgboost", "lightgbm", "catboost"),
+    "notebook": ("anywidget",),
     "ray": ("ray",),
     "servers": ("mlserver", "mlflow"),
     "torch": ("torch",),
     "web": ("starlette",),
 }
-"""What a page may need, by the name of its pytest marker, and the modules that this is."""
+"""What a page may need, by name, and the modules that this is."""
 
 LIGHT: Final[dict[str, Any]] = {"figure.dpi": 100, "savefig.dpi": 160}
 DARK: Final[dict[str, Any]] = LIGHT | {
@@ -91,6 +92,9 @@ def needs(text: str) -> tuple[str, ...]:
 
 def lacking(text: str) -> tuple[str, ...]:
     """Those needs of a page that are not installed here."""
+    unknown = [need for need in needs(text) if need not in NEEDS]
+    if unknown:
+        raise PageError(f"a page needs {unknown[0]!r}; tools/pages.py knows {', '.join(NEEDS)}")
     return tuple(n for n in needs(text) if not all(find_spec(module) for module in NEEDS[n]))
 
 
