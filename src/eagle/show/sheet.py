@@ -133,12 +133,12 @@ def title(e: Explanation) -> str:
     if e.task == "classification" and isinstance(e.target, tuple):
         margin = "Margin" if e.link is None else "Log-odds"
         one, other = (short(str(name), NAME // 2) for name in e.target)
-        return f"Why {one}, not {other}? {margin} {e.prediction:+.4g}"
+        return f"Why {one}, not {other}? {margin} {number(e.prediction)}"
     name = short(e.target_name, NAME)
     if e.task == "classification" and e.link is not None:
         said = float(answers_of(e.evidence.answers[:1], e.outputs, e.target)[0])
         counted = f"counted as {e.link.back(e.prediction):.4g}, " if e.link.clipped(said) else ""
-        says = f"{said:.4g}, {counted}log-odds {e.prediction:+.4g}"
+        says = f"{said:.4g}, {counted}log-odds {number(e.prediction)}"
         return f"Why {name}? The model says {says}"
     if e.task == "classification":
         return f"Why {name}? The model says {e.prediction:.4g}"
@@ -164,7 +164,7 @@ def _facts(e: Explanation) -> list[str]:
         fit = f"weighted R² {e.r2:.2f}" if np.isfinite(e.r2) else unfit
         if np.isfinite(e.r2_held_out):
             fit += f", {e.r2_held_out:.2f} on held-out rows"
-        facts.append(f"Fit: {fit}. At the instance it says {says(e)}")
+        facts.append(f"Fit: {fit}. Its value at the instance: {says(e)}")
     if isinstance(e.subject, Image | Passage | Curves) and e.subject.cut:
         facts.append(f"Parts: {e.subject.cut}")
     facts += [words for words in (fact(e), end_fact(e)) if words]
