@@ -51,8 +51,8 @@ def draw_readme() -> None:
     data = load_breast_cancer(as_frame=True)
     model = RandomForestClassifier(random_state=0).fit(data.data, data.target)
     explainer = eagle.Explainer(model, data.data, outputs=data.target_names)
-    ax = eagle.plot.attribution(explainer.explain(data.data.iloc[0]), most=8)
-    ax.figure.savefig(PICTURES / "demo.png", dpi=150)
+    drawn: Any = eagle.plot.attribution(explainer.explain(data.data.iloc[0]), most=8)
+    drawn.figure.savefig(PICTURES / "demo.png", dpi=150)
 
 
 def draw_methods() -> None:
