@@ -40,6 +40,7 @@ ROOTED: Final = {
     "ARCHITECTURE.md": "project/architecture.md",
     "CONTRIBUTING.md": "project/contributing.md",
     "CHANGELOG.md": "project/changelog.md",
+    "SECURITY.md": "project/security.md",
 }
 """Pages of the root, and where they stand in the site."""
 
@@ -56,6 +57,9 @@ SECTIONS: Final = {
     "project": "Project",
 }
 """Folders of pages, in the order of the site's navigation."""
+
+PROJECT: Final = ("adr/README.md", "licences.md")
+"""Pages of other places that belong to the section of the project."""
 
 LISTED_ELSEWHERE: Final = ("adr", "results")
 """Folders whose README lists their pages, which are too many for the navigation."""
@@ -189,7 +193,8 @@ def navigation(staged: Mapping[str, str]) -> list[dict[str, object]]:
         entries: list[object] = [
             name if name == index else {title(staged[name]): name} for name in names
         ]
-        entries += [{"Decisions": "adr/README.md"}] if folder == "project" else []
+        if folder == "project":
+            entries += [{title(staged[name]): name} for name in PROJECT if name in staged]
         found += [{says: entries}] if entries else []
     found += [{title(staged[name]): name} for name in ("faq.md", "glossary.md") if name in staged]
     return found

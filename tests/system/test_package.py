@@ -23,7 +23,7 @@ import eagle
 from tools import readme
 
 ROOT = Path(__file__).parents[2]
-LEFT_OUT = ("dev", "test", "bench", "native")
+LEFT_OUT = ("dev", "docs", "test", "bench", "native")
 """Extras that only work on the library itself needs."""
 
 
