@@ -54,11 +54,12 @@ SECTIONS: Final = {
     "understand": "Understand",
     "reference": "Reference",
     "results": "Results",
+    "adr": "Decisions",
     "project": "Project",
 }
 """Folders of pages, in the order of the site's navigation."""
 
-PROJECT: Final = ("adr/README.md", "licences.md")
+PROJECT: Final = ("licences.md",)
 """Pages of other places that belong to the section of the project."""
 
 LISTED_ELSEWHERE: Final = ("adr", "results")
