@@ -316,7 +316,7 @@ class Explainer:
 
     def survey_plan(self, rows: int = 4096, *, limit: Budget | None = None) -> SurveyPlan:
         """What a survey would ask, before it is: quote it, answer it anywhere, then `fit`."""
-        ask = Ask(self._box, self.batch_rows, limit)
+        ask = Ask(replace(self._box, partial=False), self.batch_rows, limit)
         return setting(self._source, self.method, self.seed, ask).plan(rows)
 
     def quote(
@@ -427,7 +427,10 @@ class Explainer:
         refuse_limit(limit)
         if limit is not None and until is None:
             self._refuse_over(limit, self._sizes(groups, None) or ())
-        meter = Meter(Steady(self._box).ask, limit)
+        asked = self._box
+        if isinstance(self.method, Foreign):  # other packages need every answer
+            asked = replace(asked, partial=False)
+        meter = Meter(Steady(asked).ask, limit, asked.function)
         request = Request(self._box, meter, target, self.batch_rows, until, watch)
         for group in sorted(groups, key=lambda group: len(group.instances)):
             for i, explanation in self._explained(group.instances, request):

@@ -53,6 +53,7 @@ def test_public_names() -> None:
         "ModelError",
         "Parts",
         "Plan",
+        "Prompt",
         "Quote",
         "ReplyError",
         "Series",
