@@ -27,9 +27,7 @@ class Counts(Protocol):
 class Meter:
     """The one way from the engine to the model: nothing is asked that would cross the limit."""
 
-    def __init__(
-        self, query: Query, limit: Budget | None = None, model: Any = None
-    ) -> None:
+    def __init__(self, query: Query, limit: Budget | None = None, model: Any = None) -> None:
         self._query, self._limit, self._model = query, limit, model
         self._rows, self._calls, self._seconds = 0, 0, 0.0
 

@@ -52,10 +52,12 @@ def _clueless(e: Explanation) -> Iterator[str]:
 
 def _missing(e: Explanation) -> str:
     asked, lost = e.bill.rows, e.bill.missing
-    return lost and (
-        f"{lost} of {asked} rows got no answer and were left out: if what fails depends on what "
-        "is asked, scores are those of the rows that do not fail"
-    ) or ""
+    if not lost:
+        return ""
+    return (
+        f"{lost} of {asked} rows got no answer and were left out: if what fails depends on what is "
+        "asked, scores are those of the rows that do not fail"
+    )
 
 
 def _few(e: Explanation) -> Iterator[str]:

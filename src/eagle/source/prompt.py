@@ -195,9 +195,7 @@ class Prompt:
             )
         for own, text in named:
             _check_text(own, text)
-        return [
-            Part(own, text, self.separator if k else "") for k, (own, text) in enumerate(named)
-        ]
+        return [Part(own, text, self.separator if k else "") for k, (own, text) in enumerate(named)]
 
     def _of_text(self, name: str, text: str) -> list[Part]:
         if name not in self.split:
