@@ -95,7 +95,10 @@ class Quote:
         if self.tokens is not None:
             words += f", about {self.tokens:,} tokens"
         if self.money is not None:
-            prices = ((self.price_per_row, "a row"), (self.price_per_1000_tokens, "1,000 tokens"))
+            prices = (
+                (self.price_per_row, "a row"),
+                (self.price_per_1000_tokens, "per 1,000 tokens"),
+            )
             listed = " and ".join(
                 f"{price:g} {what}" for price, what in prices if price is not None
             )

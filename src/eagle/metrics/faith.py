@@ -105,7 +105,9 @@ def held_out_rank(scores: ArrayLike, masks: ArrayLike, answers: ArrayLike) -> fl
 def _ranks(values: Array) -> Array:
     """Ranks less their mean; those of equal values, up to rounding, are averaged."""
     unit = float(np.abs(values).max()) or 1.0
-    _, group, often = np.unique(np.round(values / unit, 12), return_inverse=True, return_counts=True)
+    _, group, often = np.unique(
+        np.round(values / unit, 12), return_inverse=True, return_counts=True
+    )
     rank = np.cumsum(often) - (often - 1) / 2
     return np.asarray(rank[group] - (len(values) + 1) / 2)
 

@@ -203,8 +203,10 @@ class Prompt:
                 _check_text(name, text)
             return [Part(name, text, "")]
         out, at = [], 0
-        for k, (start, end) in enumerate(UNITS[self.split[name]](text), 1):
-            out.append(Part(f"{name} {k}", text[start:end], text[at:start]))
+        unit = self.split[name]
+        for k, (start, end) in enumerate(UNITS[unit](text), 1):
+            own = text[start:end] if unit == "word" else f"{name} {k}"
+            out.append(Part(own, text[start:end], text[at:start]))
             at = end
         return out
 
@@ -311,7 +313,8 @@ class PromptInstances:
                 spans.append((at, at + len(text), feature))
             at += len(text)
         whole = taken.written(self.space(i).origin, self.how)
-        return Passage(whole, tuple(spans), labels=taken.names)
+        by_word = "word" in self.how.split.values()  # words are shown where they stand
+        return Passage(whole, tuple(spans), labels=() if by_word else taken.names)
 
     def space(self, i: int) -> MaskSpace:
         return MaskSpace(len(self.names(i)), self.how.sizes)

@@ -1,0 +1,137 @@
+"""A small causal transformer that answers questions from its prompt, trained here with torch.
+
+It is a model of transformers, in its own format: so it can be asked in this process, and served.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from evaluation.benches.prompting.facts import CITIES, FORMS, NAMES, UNKNOWN, asked, lesson
+from evaluation.problems.boxes import cache_folder
+
+RECIPE: Final = "prompts-4"
+"""Another recipe is another folder in the cache."""
+
+SOURCES: Final = 12
+QUESTIONS: Final = 6
+STEPS: Final = 6000
+BATCH: Final = 12
+RATE: Final = 3e-3
+ENOUGH: Final = 0.12
+"""Training ends where the mean loss of 100 steps is below this."""
+
+
+def folder() -> Path:
+    """Where the trained model is; it is trained if it is not there."""
+    path = cache_folder() / RECIPE
+    if not (path / "config.json").exists():
+        train(path)
+    return path
+
+
+def loaded(path: Path) -> tuple[Any, Any]:
+    """The model and its tokenizer."""
+    from transformers import AutoModelForCausalLM, PreTrainedTokenizerFast
+
+    model = AutoModelForCausalLM.from_pretrained(path)
+    return model, PreTrainedTokenizerFast.from_pretrained(path)
+
+
+def tokenizer() -> Any:
+    """Byte-level pairs, as GPT-2 has them, learnt from the words of the facts."""
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+    from transformers import PreTrainedTokenizerFast
+
+    made = Tokenizer(models.BPE())
+    made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    made.decoder = decoders.ByteLevel()
+    words = [form.format(name=n, city=c) for form in FORMS for n in NAMES for c in CITIES]
+    words += [f"\nQuestion: {asked(n)}\nAnswer: {UNKNOWN}" for n in NAMES] * 30
+    words += [f" {n} {c}" for n in NAMES for c in CITIES]
+    special = ["<s>", "<end>"]
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    made.train_from_iterator(
+        words,
+        trainers.BpeTrainer(
+            vocab_size=640, special_tokens=special, initial_alphabet=alphabet, show_progress=False
+        ),
+    )
+    return PreTrainedTokenizerFast(tokenizer_object=made, bos_token="<s>", eos_token="<end>")
+
+
+def train(path: Path) -> None:
+    """Train and save. It takes minutes on two cores."""
+    import torch
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    torch.manual_seed(0)
+    coder = tokenizer()
+    config = LlamaConfig(
+        vocab_size=len(coder),
+        hidden_size=128,
+        intermediate_size=128,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        num_key_value_heads=4,
+        max_position_embeddings=1024,
+        tie_word_embeddings=True,
+        bos_token_id=coder.bos_token_id,
+        eos_token_id=coder.eos_token_id,
+    )
+    model = LlamaForCausalLM(config)
+    rng = np.random.default_rng(0)
+    best = torch.optim.AdamW(model.parameters(), lr=RATE, weight_decay=0.01, betas=(0.9, 0.98))
+    rates = torch.optim.lr_scheduler.OneCycleLR(best, RATE, total_steps=STEPS, pct_start=0.05)
+    began, losses = time.time(), list[float]()
+    for step in range(STEPS):
+        ids, labels = batch(coder, rng)
+        logits = model(input_ids=ids).logits
+        answers = labels[:, 1:] >= 0
+        loss = torch.nn.functional.cross_entropy(logits[:, :-1][answers], ids[:, 1:][answers])
+        best.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        best.step()
+        rates.step()
+        losses.append(float(loss.detach()))
+        if step % 100 == 99:
+            mean = float(np.mean(losses[-100:]))
+            took = f"{time.time() - began:.0f} s"
+            print(f"step {step + 1}, loss {mean:.3f}, {took}", file=sys.stderr, flush=True)
+            if mean < ENOUGH:
+                break
+    path.mkdir(parents=True, exist_ok=True)
+    coder.save_pretrained(path)
+    model.save_pretrained(path)
+
+
+def batch(coder: Any, rng: np.random.Generator) -> tuple[Any, Any]:
+    """Texts as tokens, padded, and labels: at least 0 where a token is an answer's."""
+    import torch
+
+    rows, marks = [], []
+    for _ in range(BATCH):
+        text, answers = lesson(rng, int(rng.integers(0, SOURCES + 1)), QUESTIONS)
+        ids, mark = [], []
+        pieces = text.split("\nAnswer:")
+        for k, piece in enumerate(pieces):
+            if k:
+                given = coder(f" {answers[k - 1]}", add_special_tokens=False)["input_ids"]
+                ids += given
+                mark += [0] * len(given)
+                piece = piece.removeprefix(f" {answers[k - 1]}")
+            rest = piece + ("\nAnswer:" if k < len(pieces) - 1 else "")
+            more = coder(rest, add_special_tokens=False)["input_ids"]
+            ids += more
+            mark += [-1] * len(more)
+        rows.append(ids)
+        marks.append(mark)
+    long = max(map(len, rows))
+    ids = torch.tensor([row + [0] * (long - len(row)) for row in rows])
+    return ids, torch.tensor([mark + [-1] * (long - len(mark)) for mark in marks])
