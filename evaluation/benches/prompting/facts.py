@@ -7,77 +7,14 @@ from typing import Final, final
 
 import numpy as np
 
-NAMES: Final = tuple(
-    [
-        "Ada",
-        "Ben",
-        "Cleo",
-        "Dan",
-        "Eva",
-        "Finn",
-        "Gus",
-        "Hana",
-        "Ivo",
-        "Jana",
-        "Kai",
-        "Lea",
-        "Max",
-        "Nora",
-        "Omar",
-        "Pia",
-        "Quin",
-        "Rosa",
-        "Sam",
-        "Tess",
-        "Uma",
-        "Vito",
-        "Wim",
-        "Xena",
-        "Yuri",
-        "Zoe",
-        "Abel",
-        "Bea",
-        "Carl",
-        "Dora",
-        "Emil",
-        "Fay",
-    ]
+NAMES: Final = (
+    *("Ada", "Ben", "Cleo", "Dan", "Eva", "Finn", "Gus", "Hana", "Ivo", "Jana", "Kai", "Lea"),
+    *("Max", "Nora", "Omar", "Pia", "Quin", "Rosa", "Sam", "Tess", "Uma", "Vito", "Wim", "Zoe"),
 )
-CITIES: Final = tuple(
-    [
-        "Rome",
-        "Oslo",
-        "Paris",
-        "Cairo",
-        "Lima",
-        "Tokyo",
-        "Delhi",
-        "Kyiv",
-        "Bonn",
-        "Graz",
-        "Turin",
-        "Bergen",
-        "Porto",
-        "Ghent",
-        "Basel",
-        "Malmo",
-        "Izmir",
-        "Quito",
-        "Accra",
-        "Dakar",
-        "Hanoi",
-        "Osaka",
-        "Perth",
-        "Leeds",
-        "Derby",
-        "Split",
-        "Varna",
-        "Minsk",
-        "Riga",
-        "Vaduz",
-        "Bern",
-        "Sofia",
-    ]
+CITIES: Final = (
+    *("Rome", "Oslo", "Paris", "Cairo", "Lima", "Tokyo", "Delhi", "Kyiv", "Bonn", "Graz"),
+    *("Turin", "Bergen", "Porto", "Ghent", "Basel", "Malmo", "Izmir", "Quito", "Accra", "Dakar"),
+    *("Hanoi", "Osaka", "Perth", "Leeds"),
 )
 FORMS: Final = (
     "{name} lives in {city}.",
@@ -107,7 +44,8 @@ class Case:
 
 
 def asked(name: str) -> str:
-    return f"Where does {name} live?"
+    """The question, and the beginning of its answer."""
+    return f"Where does {name} live?\nAnswer: {name} lives in"
 
 
 def written(sources: tuple[str, ...], name: str) -> str:
@@ -115,7 +53,7 @@ def written(sources: tuple[str, ...], name: str) -> str:
     return TEMPLATE.format(sources="\n".join(sources), question=asked(name))
 
 
-TEMPLATE: Final = "{sources}\nQuestion: {question}\nAnswer:"
+TEMPLATE: Final = "{sources}\nQuestion: {question}"
 
 
 def drawn(rng: np.random.Generator, count: int) -> tuple[list[str], list[tuple[str, str]]]:
@@ -144,17 +82,20 @@ def case(seed: int, count: int) -> Case:
     return Case(tuple(sources), name, answer, tuple(truth))
 
 
-def lesson(rng: np.random.Generator, count: int, questions: int) -> tuple[str, list[str]]:
-    """Sources and questions to learn from, with their answers. Someone who is not in the sources is
-    `UNKNOWN`; of several cities one is the answer, at random."""
+def lesson(rng: np.random.Generator, count: int, questions: int) -> list[tuple[str, str]]:
+    """Sources and questions to learn from: texts, and the answer that follows each.
+
+    Someone who is not in the sources lives in `UNKNOWN`; of several cities one is the answer, at
+    random.
+    """
     sources, says = drawn(rng, count)
-    text, answers = "\n".join(sources) if count else "", []
+    before, out = "".join(f"{source}\n" for source in sources), []
     for _ in range(questions):
         if says and rng.random() < 0.8:
             name, answer = says[rng.integers(len(says))]
         else:
             absent = [n for n in NAMES if n not in {n for n, _ in says}]
             name, answer = absent[rng.integers(len(absent))], UNKNOWN
-        text += f"\nQuestion: {asked(name)}\nAnswer: {answer}"
-        answers.append(answer)
-    return text, answers
+        out.append((f"{before}Question: {asked(name)}", f" {answer}"))
+        before = "\n"
+    return out

@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
-from threading import Lock
+from concurrent.futures import (
+    FIRST_EXCEPTION,
+    CancelledError,
+    Future,
+    ThreadPoolExecutor,
+    wait,
+)
+from threading import Event, Lock
 from typing import Any, Final, final
 
 import numpy as np
@@ -21,7 +27,7 @@ KEPT: Final = 20
 class Bounded:
     """At most `concurrency` batches on their way, and at most a share `gaps` of rows that fail.
 
-    The share is of all rows asked so far. The rows of a batch that fails are NaN; one failure more
+    The share is of all rows wanted so far. The rows of a batch that fails are NaN; one failure more
     than the share allows is raised, with the answers of all other batches as its `answers`.
     """
 
@@ -39,16 +45,24 @@ class Bounded:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, _lock=Lock())
 
+    def expect(self, rows: int) -> None:
+        """So many rows more are wanted, also if some were answered before and are not asked."""
+        with self._lock:
+            self._asked += rows
+
     def ask(self, batches: Sequence[Inputs], one: Callable[[Inputs], Array]) -> Array:
         """The answers to all batches. After an error no further batch is sent."""
-        with self._lock:
-            self._asked += sum(map(len, batches))
+
+        ended = Event()
 
         def tried(batch: Inputs) -> Array:
+            if ended.is_set():
+                raise CancelledError
             try:
                 return one(batch)
             except (ModelError, ReplyError) as error:
                 if not self._allows(len(batch), message_of(error)):
+                    ended.set()
                     raise
                 return _nothing(batch)
 
@@ -61,7 +75,8 @@ class Bounded:
             finally:  # also after Ctrl-C: what is on its way is waited for, and kept
                 for future in asked:
                     future.cancel()
-        failed = [e for f in asked if not f.cancelled() and (e := f.exception()) is not None]
+        raised = [e for f in asked if not f.cancelled() and (e := f.exception()) is not None]
+        failed = [e for e in raised if not isinstance(e, CancelledError)]
         if failed and self.gaps and isinstance(failed[0], ModelError | ReplyError):
             failed[0].answers = stacked([_kept(f, b) for f, b in zip(asked, batches, strict=True)])
         if failed:

@@ -173,6 +173,7 @@ class Endpoint:
         if not len(inputs):
             raise InputError("there are no rows to ask")
         inputs.refuse(self._missing)
+        self._bounded.expect(len(inputs))
         recording = self._recording
         if recording is None:
             return self._ask(inputs, self._post)

@@ -247,6 +247,7 @@ class Each:
         inputs, recording = Inputs.of(prompts), self._recording
         if not len(inputs):
             raise InputError("there are no prompts to ask")
+        self._bounded.expect(len(inputs))
         if recording is None:
             return self._ask(inputs, self._one)
 
