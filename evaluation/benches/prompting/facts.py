@@ -17,9 +17,9 @@ CITIES: Final = (
     *("Hanoi", "Osaka", "Perth", "Leeds"),
 )
 FORMS: Final = (
-    "{name} lives in {city}.",
-    "They say {name} lives in {city}.",
-    "In May, {name} lives in {city}.",
+    "Note: {city} is the home of {name}.",
+    "They say {city} is the home of {name}.",
+    "In May, {city} is the home of {name}.",
 )
 UNKNOWN: Final = "unknown"
 
@@ -44,8 +44,7 @@ class Case:
 
 
 def asked(name: str) -> str:
-    """The question, and the beginning of its answer."""
-    return f"Where does {name} live?\nAnswer: {name} lives in"
+    return f"Where is the home of {name}"
 
 
 def written(sources: tuple[str, ...], name: str) -> str:

@@ -91,7 +91,7 @@ def train(path: Path) -> None:
     model = LlamaForCausalLM(config)
     rng = np.random.default_rng(0)
     best = torch.optim.AdamW(model.parameters(), lr=RATE, weight_decay=0.01, betas=(0.9, 0.98))
-    rates = torch.optim.lr_scheduler.OneCycleLR(best, RATE, total_steps=STEPS, pct_start=0.05)
+    rates = torch.optim.lr_scheduler.OneCycleLR(best, RATE, total_steps=STEPS, pct_start=0.03)
     began, losses = time.time(), list[float]()
     for step in range(STEPS):
         most = min(SOURCES, 2 + step // GROWS)  # a few sources first: it learns to look them up
@@ -103,7 +103,7 @@ def train(path: Path) -> None:
         loss = every[labels[:, 1:] == 0].mean()
         rest = every[labels[:, 1:] == 1].mean()  # it teaches to copy a name, which helps
         best.zero_grad()
-        (loss + 0.3 * rest).backward()
+        (loss + 0.1 * rest).backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         best.step()
         rates.step()
