@@ -203,8 +203,8 @@ def believed(cases: Sequence[Known]) -> str:
     return (
         f"Where no source contradicts, the model gives the answer with a probability above ½ in "
         f"{np.mean(right):.0%} of {len(right)} prompts. The mean size of the limit's scores is "
-        f"{np.mean(about):.2f} for sources about the question and {np.mean(others):.2f} for others, "
-        "in log-odds.\n"
+        f"{np.mean(about):.2f} for sources about the question and {np.mean(others):.2f} for "
+        "others, in log-odds.\n"
     )
 
 

@@ -125,7 +125,7 @@ def train(path: Path) -> None:
 
 def start(model: Any) -> None:
     """Weights to begin with: the first layer looks five tokens back, where a source has its city;
-    the second looks for equal tokens. Both copy what is there.
+    the second looks for equal tokens, and copies what the first has brought there.
 
     Training from chance finds the like, but takes far longer than minutes.
     """
@@ -134,15 +134,23 @@ def start(model: Any) -> None:
     first, last = (layer.self_attn for layer in model.model.layers)
     wide = len(first.q_proj.weight)
     half = wide // HEADS // 2
-    turn = BACK * 10_000.0 ** (-torch.arange(half) / half)  # of rotary places, so far back
-    sharp = 6.0 * (torch.arange(half) < 6)
+    places = torch.arange(half)
+    turn = BACK * 10_000.0 ** (-places / half)  # of rotary places, so far back
+    sharp = 6.0 * (places < 6)
+    slow = torch.diag((places >= 6).repeat(2 * HEADS) * 2.0)  # tokens look alike from afar
+    fast = 3.0 * (places < 3)  # not at itself
+    apart = torch.linalg.qr(torch.randn(wide, wide)).Q  # what is brought, apart from what is there
     with torch.no_grad():
         first.q_proj.bias += torch.cat([sharp * turn.cos(), -sharp * turn.sin()]).repeat(HEADS)
         first.k_proj.bias += torch.cat([sharp, torch.zeros(half)]).repeat(HEADS)
         first.v_proj.weight += torch.eye(wide)
-        first.o_proj.weight += 0.04 * torch.eye(wide)  # as large as the tokens themselves
-        for part in (last.q_proj, last.k_proj, last.v_proj, last.o_proj):
-            part.weight += torch.eye(wide)
+        first.o_proj.weight += 0.02 * apart
+        last.q_proj.weight += slow
+        last.k_proj.weight += slow
+        last.q_proj.bias += torch.cat([fast, torch.zeros(half)]).repeat(HEADS)
+        last.k_proj.bias -= torch.cat([fast, torch.zeros(half)]).repeat(HEADS)
+        last.v_proj.weight += apart.T
+        last.o_proj.weight += torch.eye(wide)
 
 
 def batch(coder: Any, rng: np.random.Generator, most: int) -> tuple[Any, Any]:
