@@ -82,8 +82,8 @@ def known(model: Any, coder: Any, number: int) -> Known:
 class Figures:
     """Of one explanation: the share of true sources among the strongest, whether these are all of
     them, the rank correlation on all masks, the fall of the answer without the strongest source,
-    and of the 90% intervals the share that holds the limit, the mean width, and the share of other
-    sources that are called sure."""
+    and of the 90% intervals the share that holds the limit, the mean width, and the share that
+    excludes 0 on the wrong side of the limit's score."""
 
     found: float
     every: float
@@ -91,7 +91,7 @@ class Figures:
     drop: float
     held: float
     wide: float
-    falsely: float
+    wrong: float
 
 
 def figures(one: Known, method: Method | Choice, rows: int, noise: float, seed: int) -> Figures:
@@ -110,12 +110,12 @@ def figures(one: Known, method: Method | Choice, rows: int, noise: float, seed: 
         return plain([written(one.case, mask) for mask in kept])
 
     by_score = np.argsort(-e.scores, kind="stable")
-    held = wide = falsely = np.nan
+    held = wide = wrong = np.nan
     if e.posterior is not None:
         low, high = e.interval(0.9).T
         held = float(((low <= one.limit) & (one.limit <= high)).mean())
         wide = float((high - low).mean())
-        falsely = float(((low > 0) | (high < 0))[truth == 0].mean())
+        wrong = float((((low > 0) & (one.limit < 0)) | ((high < 0) & (one.limit > 0))).mean())
     return Figures(
         len(about & strongest) / len(about),
         float(about == strongest),
@@ -123,7 +123,7 @@ def figures(one: Known, method: Method | Choice, rows: int, noise: float, seed: 
         faith.drop(by_score, without, 1),
         held,
         wide,
-        falsely,
+        wrong,
     )
 
 
@@ -148,12 +148,12 @@ def allowed(method: Method | Choice, rows: int) -> int:
 
 HEAD: Final = (
     "| | calls | true sources found | all found | rank | drop | intervals hold | width | "
-    "falsely sure |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|"
+    "wrong sign |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|"
 )
 
 
 def row(name: str, rows: int, m: Figures) -> str:
-    cells = [m.found, m.every, m.rank, m.drop, m.held, m.wide, m.falsely]
+    cells = [m.found, m.every, m.rank, m.drop, m.held, m.wide, m.wrong]
     shown = " | ".join("–" if np.isnan(v) else f"{v:.2f}" for v in cells)
     return f"| {name} | {rows} | {shown} |"
 
@@ -177,9 +177,9 @@ def main(argv: Sequence[str]) -> None:
         "question among as many strongest scores; *all found*: how often these are all. *Rank*: "
         "Spearman's correlation of the sums of scores with the log-odds, on all 256 masks. *Drop*: "
         "of the log-odds, without the source of the highest score. *Intervals hold*: the share of "
-        "90% intervals with the limit in it, the exact scores from all masks. *Falsely sure*: the "
-        "share of sources about others whose 90% interval excludes 0; their effect is small, but "
-        "not always 0. ContextCite has no intervals, and scores of another law.\n"
+        "90% intervals with the limit in it, the exact scores from all masks. *Wrong sign*: the "
+        "share of intervals that exclude 0 on the wrong side. ContextCite has no intervals, and "
+        "its scores have another limit: it has no kernel.\n"
     )
     print(HEAD)
     seeds = range(args.seeds)

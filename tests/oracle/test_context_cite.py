@@ -55,7 +55,7 @@ def test_weights_and_still_columns() -> None:
     rng = np.random.default_rng(3)
     z = (rng.random((40, 6)) < 0.5).astype(float)
     z[:, 2], z[0] = 1.0, 1.0
-    y, often = rng.normal(size=40) + z @ [1, 2, 0, 0, -3, 0.1], rng.integers(1, 4, 40) * 1.0
+    y, often = rng.normal(size=40) + z @ [1, 2, 0, 0, -3, 0.1], rng.integers(1, 4, 40).astype(float)
     fit = Lasso(0.2).on(Rows(z, often, often)).fit(y)
     weight = often - (np.arange(40) == 0)
     seen = weight > 0

@@ -180,6 +180,7 @@ def test_tokens_and_money_are_quoted_and_billed(served: Served) -> None:
     assert e.bill.tokens == model.tokens == sent
     assert before.tokens == pytest.approx(sent, rel=0.5)
     after = explainer.quote(GIVEN, one=True, price_per_1000_tokens=2.0)
+    assert after.tokens is not None
     assert after.tokens == pytest.approx(sent, rel=0.02)  # by what the replies said
     assert after.money == pytest.approx(after.tokens * 0.002)
     assert f"about {after.tokens} tokens, for" in str(after)

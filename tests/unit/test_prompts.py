@@ -51,7 +51,7 @@ def test_fields_are_texts_lists_and_sentences() -> None:
     )
     assert e.names == ("long 1", "long 2", "list 1", "list 2", "one")
     assert np.allclose(e.scores, [3, 0, 0, 0, 0], atol=1e-9)  # all masks are asked
-    assert e.values[0] == "Paris is."
+    assert e.data[0] == "Paris is."
     assert "Rome was!\n\nQ?" in asked(
         Prompt(fixed=["q"], split={"a": "sentence"}), {"a": "Paris is. Rome was!", "q": "Q?"}
     )
@@ -142,7 +142,7 @@ def test_a_prompt_is_drawn_with_a_line_for_each_interval() -> None:
     with plt.rc_context():
         ax = eagle.plot.prompt(e)
         assert len(ax.patches) == 7
-        assert sum(len(line.get_xdata()) == 2 for line in ax.lines) == 8  # and the line at zero
+        assert sum(np.size(line.get_xdata()) == 2 for line in ax.lines) == 8  # and the line at zero
         drawn = "\n".join(text.get_text() for text in ax.texts)
         assert "Q: What?" in drawn
         assert "s6" in drawn

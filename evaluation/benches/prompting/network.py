@@ -22,12 +22,12 @@ SOURCES: Final = 8
 QUESTIONS: Final = 6
 HEADS: Final = 4
 BACK: Final = 5
-STEPS: Final = 6000
+STEPS: Final = 3000
 BATCH: Final = 12
-GROWS: Final = 100
+GROWS: Final = 60
 """One source more is in the lessons after so many steps."""
 
-RATE: Final = 2e-3
+RATE: Final = 5e-4
 ENOUGH: Final = 0.22
 """Training ends where the mean loss of 100 steps is below this."""
 

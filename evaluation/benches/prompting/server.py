@@ -57,8 +57,8 @@ def measure(
         f"with echo and logprobs: {len(cases)} prompts, {calls} requests, one prompt each, four at "
         f"once. The log-odds differ from those in this process by at most {max(apart):.2g}, and "
         f"from those of the same requests sent again by at most {max(twice):.2g}. The two "
-        f"strongest sources are the same in {sum(top)} of {len(top)}. {tokens:,} tokens were billed, "
-        f"{quoted:,} were quoted before the first reply, at four characters a token. "
+        f"strongest sources are the same in {sum(top)} of {len(top)}. {tokens:,} tokens were "
+        f"billed, {quoted:,} were quoted before the first reply, at four characters a token. "
         f"A request took {1e3 * seconds / calls:.0f} ms of the machine, which does other work too. "
         f"Explained again from the ledger: {again} tokens.\n"
     )

@@ -47,7 +47,7 @@ class Prepared:
 
     def answered(self, answers: Array, surrogate: Surrogate) -> tuple[Prepared, Array]:
         """What is left without the rows whose answers are NaN, and the other answers."""
-        known = ~np.isnan(answers).any(axis=1)
+        known = np.isfinite(answers).all(axis=1).reshape(len(answers))
         if known.all():
             return self, answers
         if not known[0]:
