@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from itertools import pairwise
 from typing import Any, final
 
@@ -39,7 +40,7 @@ class Local:
         if not isinstance(score, Answer | YesNo | FirstToken):
             raise InputError(f"a score is a value such as Answer(text), not {told(score)}")
         try:
-            import torch  # noqa: F401
+            import_module("torch")
         except ImportError:
             raise MissingExtraError("a language model in this process", "torch", "torch") from None
         self.model, self.tokenizer, self.score = model, tokenizer, score

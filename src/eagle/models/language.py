@@ -189,9 +189,9 @@ class Chat:
     def answers(self, reply: Any, rows: int) -> Any:
         (choice,) = _choices(reply, 1)
         told_of = choice.get("logprobs") if isinstance(choice, Mapping) else None
-        content = told_of.get("content") if isinstance(told_of, Mapping) else None
+        content: Any = told_of.get("content") if isinstance(told_of, Mapping) else None
         try:
-            listed = content[0]["top_logprobs"]  # type: ignore[index]
+            listed = content[0]["top_logprobs"]
             pairs = [(str(one["token"]), one["logprob"]) for one in listed]
         except (TypeError, KeyError, IndexError):
             pairs = []
