@@ -36,6 +36,7 @@ CONTESTANTS: Final[dict[str, Method | Choice]] = {
     "EAGLE (default)": methods.DEFAULT,
     "EAGLE (balanced)": methods.EAGLE_BALANCED,
     "EAGLE (Hadamard)": methods.EAGLE_HADAMARD,
+    "EAGLE (process)": methods.EAGLE_PROCESS,
     "ContextCite": methods.CONTEXT_CITE,
 }
 """ContextCite's budget does not count the prompt itself, which it does not use."""
