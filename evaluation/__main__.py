@@ -36,6 +36,7 @@ BENCHES: Final = (
     "segments",
     "few",
     "endpoints",
+    "prompts",
 )
 DEMOS: Final = ("mnist", "photo", "spam")
 

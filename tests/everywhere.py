@@ -27,6 +27,7 @@ SERVERS = ROOT / ".venv-servers"
 NUMERICAL = ("tests/contract", "tests/law", "tests/oracle")
 RAY = ROOT / ".venv-ray"
 DOCS = ROOT / ".venv-docs"
+LANGUAGE = ROOT / ".venv-language"
 TORCH = "torch==2.13.0"
 SERVED = ("mlserver==1.7.1", "mlserver-sklearn==1.7.1", "mlflow==3.17.2")
 
@@ -65,6 +66,12 @@ def parts() -> Iterator[Part]:
     yield Part("tests over 20 seconds", ("-m", "slow", "tests"))
     yield Part("the wheel", ("-m", "package", "tests/system/test_package.py"), ready=install_twine)
     yield Part("torch", ("-m", "torch", "tests"), ready=install_torch)
+    yield Part(
+        "language models",
+        ("-m", "torch", "tests/unit/test_local_language.py"),
+        python=LANGUAGE / "bin" / "python",
+        ready=install_language,
+    )
     yield Part(
         "native models",
         ("-m", "native", "tests"),
@@ -128,6 +135,10 @@ def install_twine() -> None:
 
 def install_torch() -> None:
     pip(sys.executable, TORCH)
+
+
+def install_language() -> None:
+    pip(venv(LANGUAGE), TORCH, "--editable", ".[test]", "transformers", "context-cite==0.0.4")
 
 
 def install_native() -> None:

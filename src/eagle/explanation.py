@@ -40,7 +40,8 @@ class Bill:
     """What an explanation cost: rows the model saw, calls it took part in, seconds.
 
     Instances explained together share calls; each has its share of the seconds. `stopped` says
-    why no more rows were asked, if a rule decided that.
+    why no more rows were asked, if a rule decided that. `missing` of the rows got no answer, and
+    were left out. `tokens` are those of a language model, None where it does not say.
     """
 
     rows: int
@@ -48,6 +49,8 @@ class Bill:
     model_seconds: float
     own_seconds: float
     stopped: str = ""
+    missing: int = 0
+    tokens: int | None = None
 
 
 class Evidence(Protocol):

@@ -53,6 +53,7 @@ def test_public_names() -> None:
         "ModelError",
         "Parts",
         "Plan",
+        "Prompt",
         "Quote",
         "ReplyError",
         "Series",
@@ -96,7 +97,7 @@ def test_the_help_opens_with_how_to_use_it(tmp_path: Path) -> None:
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
     used: list[Any] = [eagle.Explainer, eagle.Explanation, eagle.Explanations, eagle.Survey]
     used += [eagle.Series, eagle.Plan, eagle.Quote]
-    used += [eagle.Images, eagle.Texts, eagle.Parts, eagle.Background]
+    used += [eagle.Images, eagle.Texts, eagle.Parts, eagle.Prompt, eagle.Background]
     for thing in (*used, eagle.compare, eagle.load):
         text = inspect.getdoc(thing) or ""
         assert text.split("\n")[3].strip().startswith(">>> "), thing

@@ -26,6 +26,9 @@ SHOWN = 20
 UP, DOWN = "#0072B2", "#D55E00"
 """Blue and vermillion of Okabe and Ito's palette, which colour-blind readers can tell apart."""
 
+GREY = "#777777"
+"""For what is not sure, and for scores without a sign."""
+
 GREEN_RED, BLUE_ORANGE = ("#009E73", "#D55E00"), ("#0072B2", "#E69F00")
 """For words, up and down: a green and a red, or a blue and an orange, of the same palette."""
 
@@ -188,8 +191,9 @@ def _cost(e: Explanation) -> str:
             f"{e.method}: {e.surrogate.evenness.rows:,} rows, shared by all its explanations, and "
             f"{b.rows} asked for this one"
         )
+    tokens = "" if b.tokens is None else f"{b.tokens:,} tokens, "
     paid = (
-        f"in {b.calls} call{'s' if b.calls != 1 else ''}, {b.model_seconds:.3f} s in the "
+        f"in {b.calls} call{'s' if b.calls != 1 else ''}, {tokens}{b.model_seconds:.3f} s in the "
         f"model and {b.own_seconds:.3f} s outside"
     )
     stopped = f". It stopped there because {b.stopped}" if b.stopped else ""
