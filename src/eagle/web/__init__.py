@@ -1,0 +1,1 @@
+"""The page: explanations in a browser."""
