@@ -3,10 +3,14 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-all fuzz bench licences clean
+.PHONY: demo page test test-all fuzz bench licences clean
 
 demo: $(VENV)/.demo
 	@$(BIN)/eagle demo
+
+# The page, on the demo's model: it prints the link, and opens it.
+page: $(VENV)/.page
+	@$(BIN)/eagle serve --open
 
 test: $(VENV)/.dev
 	$(BIN)/ruff format --check .
@@ -43,11 +47,16 @@ $(VENV)/.demo: pyproject.toml | $(BIN)/python
 	@$(BIN)/python -m pip install --quiet --editable '.[cli]'
 	@touch $@
 
+$(VENV)/.page: pyproject.toml | $(BIN)/python
+	@echo "Installing eagle-xai with what its page needs"
+	@$(BIN)/python -m pip install --quiet --editable '.[cli,web]'
+	@touch $@
+
 $(VENV)/.dev: pyproject.toml | $(BIN)/python
 	@echo "Installing eagle-xai with what its tests need"
 	@$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	@touch $@ $(VENV)/.demo
 
 clean:
-	rm -rf $(VENV) .venv-oldest .venv-native .venv-servers .venv-ray build dist
+	rm -rf $(VENV) .venv-oldest .venv-native .venv-servers .venv-ray .venv-web build dist
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

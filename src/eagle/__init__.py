@@ -34,6 +34,7 @@ from eagle.types import (
 
 if TYPE_CHECKING:
     from eagle import dataset, plot
+    from eagle.web.server import serve
 
 __version__ = "0.2.0"
 
@@ -64,6 +65,7 @@ __all__ = [
     "load",
     "methods",
     "plot",
+    "serve",
     "theory",
     "until",
 ]
@@ -75,7 +77,11 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> Any:
-    """`eagle.dataset` and `eagle.plot`, imported when they are first asked for."""
+    """`eagle.dataset`, `eagle.plot` and `eagle.serve`, imported when they are first asked for."""
+    if name == "serve":
+        from eagle.web.server import serve
+
+        return serve
     if name in ("dataset", "plot"):
         from importlib import import_module
 

@@ -62,6 +62,7 @@ def test_public_names() -> None:
         "load",
         "methods",
         "plot",
+        "serve",
         "theory",
         "until",
     ]

@@ -7,7 +7,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Sequence
 
 import eagle
-from eagle.cli import compare, demo, doctor, explain, ledger, plan, summary, survey
+from eagle.cli import compare, demo, doctor, explain, ledger, plan, serve, summary, survey
 from eagle.cli.process import run_command
 from eagle.types import InputError
 
@@ -65,6 +65,13 @@ def parser() -> ArgumentParser:
             compare.compare,
             "explain one row by several methods, several times each",
             "eagle compare model.onnx --data train.csv --drop label --row 3 --methods eagle lime",
+        )
+    )
+    serve.options(
+        command(
+            serve.serve,
+            "show explanations in a browser",
+            "eagle serve model.onnx --data train.csv --drop label --survey-rows 4096 --open",
         )
     )
     plan.plan_options(

@@ -49,7 +49,8 @@ class Request:
     """What is to be explained, of which model, and how it may be asked.
 
     The model is asked through the meter. No call has more rows than `batch_rows`. With `until`,
-    each plan is asked in growing parts until that rule is met; `watch` is called at every look, and `show` with the explanation so far.
+    each plan is asked in growing parts until that rule is met; `watch` is called at every look, and
+    `show` with the explanation so far.
     """
 
     box: Box
@@ -220,9 +221,7 @@ def _so_far(
 ) -> None:
     """Show the explanation of instance i from what was answered so far."""
     assert request.show is not None
-    made = Plan.of(
-        model.instances, i, walk.prepared, planner.method, planner.seed, request.box
-    )
+    made = Plan.of(model.instances, i, walk.prepared, planner.method, planner.seed, request.box)
     request.show(fit(made, walk, request.target, walk.seconds(), 0.0), rows)
 
 

@@ -15,6 +15,9 @@ SMALLEST: Final = 20
 
 SHADES: Final = 0b11111000
 
+GAP: Final = 4
+"""White pixels between panels."""
+
 WIDEST: Final = 128
 """Pixels of an image's side on a page."""
 
@@ -36,7 +39,7 @@ def panels(shown: Shown, image: Image, side: int = WIDEST) -> NDArray[np.uint8]:
         parts.append(np.repeat(255 * (1 - shown.doubt)[labels][..., None], 3, axis=2))
     edge = np.where(_edges(labels), 0.6, 1.0)[..., None]
     parts[1:] = [part * edge for part in parts[1:]]
-    gap = np.full((len(labels), 4, 3), 255.0)
+    gap = np.full((len(labels), GAP, 3), 255.0)
     beside = [piece for part in parts for piece in (part, gap)][:-1]
     return np.asarray(np.rint(np.concatenate(beside, axis=1)), dtype=np.uint8)
 

@@ -2,26 +2,41 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from importlib.resources import files
 from pathlib import PurePosixPath
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeAlias
 
-from fastapi import FastAPI, Header, Request
-from fastapi.exceptions import RequestValidationError
+from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse, Response, StreamingResponse
 
 import eagle
 from eagle.types import EagleError, InputError, LimitError, message_of, short
 from eagle.web import work
-from eagle.web.guard import Guard, Keys
+from eagle.web.guard import Guard, Keys, TooLargeError
 from eagle.web.jobs import Job
 from eagle.web.room import Room
-from eagle.web.stream import UNKNOWN, Runs, sentence
-from eagle.web.wishes import Ask, Explain, Predict, Row, Rows, Run, Save, Stop, plain
+from eagle.web.saved import report, saved
+from eagle.web.stream import Runs, sentence
+from eagle.web.wishes import (
+    Ask,
+    Explain,
+    Predict,
+    Row,
+    Rows,
+    Run,
+    Save,
+    Stop,
+    Wish,
+    again,
+    plain,
+    read,
+)
 
-T = TypeVar("T")
+Handler: TypeAlias = Callable[[Request], Awaitable[Response]]
+Answer: TypeAlias = Callable[[Room, Any], Any]
+"""What answers a wish, in a thread."""
 
 TYPES: Final = {
     ".html": "text/html; charset=utf-8",
@@ -34,108 +49,87 @@ LONGEST: Final = 64
 """The longest name of a client."""
 
 
-def application(room: Room, keys: Keys, hosts: Sequence[str], title: str) -> Guard:
-    """The page's server, behind its guard."""
-    app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
-    runs = Runs(room)
-    _errors(app)
-    _static(app)
-    _about(app, room, title)
-    _asking(app, room)
-    _running(app, room, runs, keys)
-    return Guard(app, keys, hosts)
-
-
-def _errors(app: FastAPI) -> None:
-    @app.exception_handler(EagleError)
-    async def told(_: Request, error: EagleError) -> JSONResponse:
-        status = 402 if isinstance(error, LimitError) else 400
-        status = 500 if isinstance(error, UnknownError) else status
-        return JSONResponse({"error": message_of(error)}, status)
-
-    @app.exception_handler(RequestValidationError)
-    async def misread(_: Request, error: RequestValidationError) -> JSONResponse:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"][1:])
-        said = short(f"{where or 'the request'} does not fit: {first['msg']}", 200)
-        return JSONResponse({"error": said}, 422)
-
-    @app.exception_handler(404)
-    async def nothing(_: Request, error: Exception) -> JSONResponse:
-        return JSONResponse({"error": "there is nothing under this address"}, 404)
-
-
-def _static(app: FastAPI) -> None:
-    """The page's own files, by their names: a name that is not among them is not looked for."""
-    folder = files("eagle.web") / "static"
-    held = {one.name: one.read_bytes() for one in folder.iterdir() if one.is_file()}
-
-    def given(name: str) -> Response:
-        kind = TYPES.get(PurePosixPath(name).suffix)
-        if name not in held or kind is None:
-            return JSONResponse({"error": "there is nothing under this address"}, 404)
-        return Response(held[name], media_type=kind)
-
-    @app.get("/")
-    async def index() -> Response:
-        return given("index.html")
-
-    @app.get("/static/{name}")
-    async def static(name: str) -> Response:
-        return given(name)
-
-
-def _client(given: str | None) -> str:
-    return short(given or "unnamed", LONGEST)
-
-
-async def _done(room: Room, client: str | None, make: Callable[[], T]) -> T:
-    """Done in a thread, in turn with other clients; other errors become a plain sentence."""
-    try:
-        return await room.workers.do(Job(_client(client)), make)
-    except (EagleError, asyncio.CancelledError):
-        raise
-    except Exception as error:
-        raise UnknownError(sentence(error)) from None
-
-
 class UnknownError(EagleError):
     """An error that is nobody's business but the server's own."""
 
 
-def _about(app: FastAPI, room: Room, title: str) -> None:
-    methods, may_survey = work.offered(room.plain), _may_survey(room)
+def application(room: Room, keys: Keys, hosts: Sequence[str], title: str) -> Guard:
+    """The page's server, behind its guard."""
+    app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
+    app.add_exception_handler(EagleError, _told)
+    app.add_exception_handler(404, _nothing)
+    held = _held()
+    app.add_route("/", partial(_index, held))
+    app.add_route("/static/{name}", partial(_file, held))
+    app.add_route("/api/about", partial(_about, room, _fixed(room, title)))
+    for path, (kind, answer) in ASKED.items():
+        handler = partial(_asked, room, kind, answer)
+        app.add_route(f"/api/{path}", handler, methods=["POST"])
+    runs = Runs(room)
+    app.add_route("/api/runs", partial(_begin, room, keys), methods=["POST"])
+    app.add_route("/api/stream/{ticket}", partial(_stream, runs, keys))
+    app.add_route("/api/stop", partial(_stop, runs), methods=["POST"])
+    return Guard(app, keys, hosts)
 
-    @app.get("/api/about")
-    async def about() -> dict[str, Any]:
-        limit = room.spending.limit
-        return {
-            "title": title,
-            "version": eagle.__version__,
-            "kind": room.shelf.kind,
-            "rows": len(room.shelf),
-            "fields": room.shelf.fields,
-            "outputs": [short(str(name), 200) for name in room.outputs or ()],
-            "task": room.task,
-            "survey": None if room.survey is None else {"rows": room.survey.rows},
-            "can": {
-                "ask": room.can,
-                "explain": room.explainer is not None and room.can,
-                "survey": may_survey,
-                "report": report() is not None,
-            },
-            "methods": methods,
-            "budget": None if room.plain is None else room.plain.budget,
-            "surveys": work.SURVEY,
-            "predicted": room.learnt,
-            "price": room.spending.price,
-            "limit": None if limit is None else dict(limit.limits),
-            "spent": room.spending.spent,
-        }
 
-    @app.get("/api/spent")
-    async def spent() -> dict[str, Any]:
-        return {**room.spending.spent, "predicted": room.learnt}
+# -- errors --------------------------------------------------------------------------------------
+
+
+async def _told(_: Request, error: Exception) -> Response:
+    known = {LimitError: 402, TooLargeError: 413, UnknownError: 500}
+    status = next((code for kind, code in known.items() if isinstance(error, kind)), 400)
+    return JSONResponse({"error": message_of(error)}, status)
+
+
+async def _nothing(_: Request, error: Exception) -> Response:
+    return JSONResponse({"error": "there is nothing under this address"}, 404)
+
+
+# -- the page's own files ------------------------------------------------------------------------
+
+
+def _held() -> dict[str, bytes]:
+    """All files by their names: a name that is not among them is not looked for."""
+    folder = files("eagle.web") / "static"
+    return {one.name: one.read_bytes() for one in folder.iterdir() if one.is_file()}
+
+
+async def _index(held: dict[str, bytes], _: Request) -> Response:
+    return Response(held["index.html"], media_type=TYPES[".html"])
+
+
+async def _file(held: dict[str, bytes], request: Request) -> Response:
+    name = request.path_params["name"]
+    kind = TYPES.get(PurePosixPath(name).suffix)
+    if name not in held or kind is None:
+        return await _nothing(request, InputError())
+    return Response(held[name], media_type=kind)
+
+
+# -- what the page knows at the start ------------------------------------------------------------
+
+
+def _fixed(room: Room, title: str) -> dict[str, Any]:
+    """What does not change while the server runs."""
+    limit = room.spending.limit
+    return {
+        "title": title,
+        "version": eagle.__version__,
+        "kind": room.shelf.kind,
+        "rows": len(room.shelf),
+        "fields": room.shelf.fields,
+        "can": {
+            "ask": room.can,
+            "explain": room.explainer is not None and room.can,
+            "survey": _may_survey(room),
+            "report": report() is not None,
+        },
+        "methods": work.offered(room.plain),
+        "budget": None if room.plain is None else room.plain.budget,
+        "surveys": work.SURVEY,
+        "price": room.spending.price,
+        "limit": None if limit is None else dict(limit.limits),
+    }
 
 
 def _may_survey(room: Room) -> bool:
@@ -149,99 +143,70 @@ def _may_survey(room: Room) -> bool:
     return True
 
 
-def report() -> Callable[..., Any] | None:
-    """The function that writes reports, if this version has it."""
+async def _about(room: Room, fixed: dict[str, Any], _: Request) -> Response:
+    now = {
+        "outputs": [short(str(name), 200) for name in room.outputs or ()],
+        "task": room.task,
+        "survey": None if room.survey is None else {"rows": room.survey.rows},
+        "predicted": room.learnt,
+        "spent": room.spending.spent,
+    }
+    return JSONResponse(fixed | now)
+
+
+# -- what is answered at once --------------------------------------------------------------------
+
+
+async def _asked(room: Room, kind: type[Wish], answer: Answer, request: Request) -> Response:
+    """A wish, answered in a thread and in turn with others; errors become sentences."""
+    wish = read(kind, await request.body())
     try:
-        from importlib import import_module
-
-        found: Callable[..., Any] = import_module("eagle.report").report
-    except (ImportError, AttributeError):
-        return None
-    return found
-
-
-def _asking(app: FastAPI, room: Room) -> None:
-    @app.post("/api/rows")
-    async def rows(wish: Rows, x_client: str | None = Header(None)) -> dict[str, Any]:
-        return await _done(room, x_client, lambda: work.listed(room, wish))
-
-    @app.post("/api/row")
-    async def row(wish: Row, x_client: str | None = Header(None)) -> dict[str, Any]:
-        def made() -> dict[str, Any]:
-            i = room.shelf.check(wish.row)
-            return {"row": i, "label": room.shelf.label(i), "values": room.shelf.values(i)}
-
-        return await _done(room, x_client, made)
-
-    @app.post("/api/predict")
-    async def predict(wish: Predict, x_client: str | None = Header(None)) -> dict[str, Any]:
-        def asked() -> dict[str, Any]:
-            wanted = range(len(room.shelf)) if wish.everything else wish.rows
-            if not room.can:
-                raise InputError("there is no model here to ask")
-            room.learn([room.shelf.check(i) for i in wanted])
-            names = [short(str(name), 200) for name in room.outputs or ()]
-            return {"predicted": room.learnt, "spent": room.spending.spent, "outputs": names}
-
-        return await _done(room, x_client, asked)
-
-    @app.post("/api/explain")
-    async def explain(wish: Explain, x_client: str | None = Header(None)) -> dict[str, Any]:
-        return await _done(room, x_client, lambda: work.at_once(room, wish))
-
-    @app.post("/api/dependence")
-    async def dependence(wish: Ask, x_client: str | None = Header(None)) -> dict[str, Any]:
-        return await _done(room, x_client, lambda: work.dependence(room, wish))
-
-    @app.post("/api/cohorts")
-    async def cohorts(wish: Ask, x_client: str | None = Header(None)) -> dict[str, Any]:
-        return await _done(room, x_client, lambda: work.cohorts(room, wish))
-
-    @app.post("/api/save")
-    async def save(wish: Save, x_client: str | None = Header(None)) -> Response:
-        def made() -> Response:
-            e = work.saved(room, wish)
-            if wish.form == "json":
-                return Response(e.to_json(1), media_type="application/json")
-            return Response(reported(e), media_type="text/html; charset=utf-8")
-
-        return await _done(room, x_client, made)
+        made = await room.workers.do(Job(_client(request)), partial(answer, room, wish))
+    except EagleError:
+        raise
+    except Exception as error:
+        raise UnknownError(sentence(error)) from None
+    if isinstance(made, tuple):
+        return Response(made[0], media_type=made[1])
+    return JSONResponse(made)
 
 
-def reported(e: eagle.Explanation) -> bytes:
-    """A report of an explanation, as the bytes of its file."""
-    from pathlib import Path
-    from tempfile import TemporaryDirectory
-
-    write = report()
-    if write is None:
-        raise InputError("this version cannot write reports")
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / "report.html"
-        write(e, path)
-        return path.read_bytes()
+def _client(request: Request) -> str:
+    return short(request.headers.get("x-client", "unnamed"), LONGEST)
 
 
-def _running(app: FastAPI, room: Room, runs: Runs, keys: Keys) -> None:
-    @app.post("/api/runs")
-    async def begin(wish: Run, x_client: str | None = Header(None)) -> dict[str, Any]:
-        room.shelf.check(wish.row)
-        return {"ticket": keys.ticket([_client(x_client), plain(wish)])}
-
-    @app.get("/api/stream/{ticket}")
-    async def stream(ticket: str, last_event_id: str | None = Header(None)) -> Response:
-        try:
-            client, wanted = keys.read(ticket)
-            wish = Run.model_validate(wanted)
-        except InputError as error:
-            return JSONResponse({"error": message_of(error)}, 403)
-        after = int(last_event_id) if last_event_id and last_event_id.isdigit() else -1
-        events = runs.events(ticket, client, wish, after)
-        return StreamingResponse(events, media_type="text/event-stream")
-
-    @app.post("/api/stop")
-    async def stop(wish: Stop) -> dict[str, Any]:
-        return {"stopped": runs.stop(wish.ticket)}
+ASKED: Final[dict[str, tuple[type[Wish], Answer]]] = {
+    "rows": (Rows, work.listed),
+    "row": (Row, work.opened),
+    "predict": (Predict, work.predicted),
+    "explain": (Explain, work.at_once),
+    "dependence": (Ask, work.dependence),
+    "cohorts": (Ask, work.cohorts),
+    "save": (Save, saved),
+}
 
 
-__all__ = ["UNKNOWN", "application"]
+# -- what takes its time -------------------------------------------------------------------------
+
+
+async def _begin(room: Room, keys: Keys, request: Request) -> Response:
+    wish = read(Run, await request.body())
+    room.shelf.check(wish.row)
+    return JSONResponse({"ticket": keys.ticket([_client(request), plain(wish)])})
+
+
+async def _stream(runs: Runs, keys: Keys, request: Request) -> Response:
+    ticket = request.path_params["ticket"]
+    try:
+        client, wanted = keys.read(ticket)
+    except InputError as error:
+        return JSONResponse({"error": message_of(error)}, 403)
+    last = request.headers.get("last-event-id", "")
+    after = int(last) if last.isdigit() else -1
+    events = runs.events(ticket, client, again(Run, wanted), after)
+    return StreamingResponse(events, media_type="text/event-stream")
+
+
+async def _stop(runs: Runs, request: Request) -> Response:
+    wish = read(Stop, await request.body())
+    return JSONResponse({"stopped": runs.stop(wish.ticket)})

@@ -16,7 +16,7 @@ from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias, final
 
-from eagle.types import InputError
+from eagle.types import EagleError, InputError
 
 Scope: TypeAlias = MutableMapping[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -25,6 +25,8 @@ App: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 MOST: Final = 256 << 10
 """The largest body of a request, in bytes."""
+
+LARGE: Final = f"a request has at most {MOST:,} bytes"
 
 LASTS: Final = 12 * 3600
 """Seconds for which a ticket is good."""
@@ -88,7 +90,7 @@ class Keys:
         return hmac.new(self.token.encode(), b"ticket:" + text.encode(), hashlib.sha256).hexdigest()
 
 
-class TooLarge(Exception):
+class TooLargeError(EagleError):
     """The body is larger than it may be."""
 
 
@@ -110,10 +112,7 @@ class Guard:
         if wrong is not None:
             await _refuse(guarded, *wrong)
             return
-        try:
-            await self._app(scope, _limited(receive), guarded)
-        except TooLarge:
-            await _refuse(guarded, 413, f"a request has at most {MOST:,} bytes")
+        await self._app(scope, _limited(receive), guarded)
 
     def _wrong(self, scope: Scope, headers: dict[str, str]) -> tuple[int, str] | None:
         """The status and the sentence that refuse a request; None if it is fine."""
@@ -133,7 +132,7 @@ class Guard:
         if headers.get("content-length", "0").isdigit() is False:
             return 400, "the length of the request is not a number"
         if int(headers.get("content-length", "0")) > MOST:
-            return 413, f"a request has at most {MOST:,} bytes"
+            return 413, LARGE
         if path.startswith("/api/") and not path.startswith("/api/stream/"):
             kind, _, token = headers.get("authorization", "").partition(" ")
             if kind.lower() != "bearer" or not self._keys.opens(token):
@@ -150,7 +149,7 @@ def _limited(receive: Receive) -> Receive:
         message = await receive()
         total += len(message.get("body", b""))
         if total > MOST:
-            raise TooLarge
+            raise TooLargeError(LARGE)
         return message
 
     return limited
@@ -160,9 +159,7 @@ def _with_headers(send: Send) -> Send:
     async def guarded(message: MutableMapping[str, Any]) -> None:
         if message["type"] == "http.response.start":
             given = {k.lower() for k, _ in message.get("headers", [])}
-            more = [
-                (k.encode(), v.encode()) for k, v in HEADERS.items() if k.encode() not in given
-            ]
+            more = [(k.encode(), v.encode()) for k, v in HEADERS.items() if k.encode() not in given]
             message = {**message, "headers": [*message.get("headers", []), *more]}
         await send(message)
 

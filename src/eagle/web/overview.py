@@ -1,8 +1,9 @@
-"""What explanations say of many rows, as plain data that stays small however many rows there are."""
+"""What explanations say of many rows, as plain data that stays small for any number of rows."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
@@ -18,7 +19,7 @@ from eagle.web.payload import known
 SWARM: Final = 12
 """So many features have a swarm of points."""
 
-CELLS, STACK = 120, 6
+CELLS, STACK = 100, 10
 """A swarm is divided into so many cells from left to right, with at most so many points each."""
 
 POINTS: Final = 1500
@@ -31,10 +32,9 @@ LEVELS: Final = 8
 """Levels beyond the most frequent ones are one group, "others"."""
 
 
-def overview(e: Explanations, rows: NDArray[np.intp], of: int) -> dict[str, Any]:
+def overview(e: Explanations, rows: NDArray[np.intp], of: int, means: Means) -> dict[str, Any]:
     """Importance with intervals and swarms of points. `rows` are the numbers of the rows explained,
     among all `of` them."""
-    means = e.importance()
     order = means.order()
     return {
         "rows": len(e),
@@ -126,7 +126,7 @@ def dependence(
     }
 
 
-def cohorts(e: Explanations, j: int) -> dict[str, Any]:
+def cohorts(e: Explanations, j: int, order: NDArray[np.intp]) -> dict[str, Any]:
     """How mean scores differ between groups of rows, with intervals for all at once."""
     if j >= len(e.names):
         raise InputError(f"there is no feature number {j}")
@@ -137,7 +137,6 @@ def cohorts(e: Explanations, j: int) -> dict[str, Any]:
         raise InputError(f"{e.names[j]} has too few rows in each group to compare them")
     rest = {name: mask for name, mask in groups.items() if name not in few}
     frame = e.compare(rest)
-    order = e.importance().order()
     found = []
     for name in dict.fromkeys(frame["group"]):
         part = frame[frame["group"] == name]
@@ -184,7 +183,7 @@ def _ranges(values: Values) -> tuple[list[str], NDArray[np.intp]]:
         cuts = cuts[cuts < distinct[-1]]
         codes = np.searchsorted(cuts, numbers)
         ends = [values.text(float(cut)) for cut in cuts]
-        middle = [f"{a} to {b}" for a, b in zip(ends, ends[1:], strict=False)]
+        middle = [f"{a} to {b}" for a, b in pairwise(ends)]
         names = [f"up to {ends[0]}", *middle, f"above {ends[-1]}"]
     return names, np.where(np.isnan(numbers), -1, codes).astype(np.intp)
 

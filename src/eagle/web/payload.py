@@ -11,10 +11,11 @@ from base64 import b64encode
 from typing import Any, Final, TypedDict
 
 import numpy as np
+from numpy.typing import NDArray
 
 from eagle import png
 from eagle.explanation import LEVEL, Explanation
-from eagle.show.panels import panels
+from eagle.show.panels import GAP, panels
 from eagle.show.sheet import GREEN_RED, Shown, hue, pieces, sheet
 from eagle.subject import Image, Passage
 from eagle.targets import Target
@@ -71,10 +72,10 @@ class Word(TypedDict):
 
 
 class SubjectPayload(TypedDict):
-    """The image as PNG panels, or the text in pieces."""
+    """The image, its segments by score and by how sure, each as PNG; or the text in pieces."""
 
     kind: str
-    image: str
+    images: list[str]
     words: list[Word]
     note: str
 
@@ -200,22 +201,32 @@ def subject(e: Explanation) -> SubjectPayload | None:
     """An image or a text with its scores; None for rows of tables."""
     shown = Shown(e.subject, e.scores, e.shown(0.9), e.signed)
     if isinstance(e.subject, Image):
-        data = b64encode(png.encode(panels(shown, e.subject, SIDE))).decode()
         hatched = " Hatched: the interval contains zero." if shown.unsure.any() else ""
         return {
             "kind": "image",
-            "image": f"data:image/png;base64,{data}",
+            "images": [_source(panel) for panel in _apart(panels(shown, e.subject, SIDE), shown)],
             "words": [],
             "note": f"Blue pushes the answer up, orange down.{hatched}",
         }
     if isinstance(e.subject, Passage):
         return {
             "kind": "text",
-            "image": "",
+            "images": [],
             "words": [_word(shown, *piece) for piece in pieces(e.subject, e.scores)],
             "note": "Green pushes the answer up, red down. Dashed: the interval contains zero.",
         }
     return None
+
+
+def _apart(beside: NDArray[np.uint8], shown: Shown) -> list[NDArray[np.uint8]]:
+    """Panels that stand side by side, each by itself."""
+    count = 3 if shown.doubt.any() else 2
+    wide = (beside.shape[1] - GAP * (count - 1)) // count
+    return [beside[:, k * (wide + GAP) : k * (wide + GAP) + wide] for k in range(count)]
+
+
+def _source(pixels: NDArray[np.uint8]) -> str:
+    return f"data:image/png;base64,{b64encode(png.encode(np.ascontiguousarray(pixels))).decode()}"
 
 
 def _word(shown: Shown, said: str, k: int | None) -> Word:

@@ -48,10 +48,9 @@ class Room:
     ) -> None:
         self.spending, self.turns = Spending(limit, price_per_row), Turns(together)
         self.workers, self.gate = Workers(), Gate(self.turns, self.spending)
-        if isinstance(explainer, Survey):
-            explainer, survey = None, explainer  # type: ignore[assignment]
-        self.plain: Explainer | None = explainer
-        self.explainer = None if explainer is None else explainer.through(self.gate)
+        self.plain = explainer if isinstance(explainer, Explainer) else None
+        survey = explainer if isinstance(explainer, Survey) else survey
+        self.explainer = None if self.plain is None else self.plain.through(self.gate)
         self.survey = None if survey is None else gated(survey, self.gate)
         self.shelf = self._shelf(X)
         self._lock = threading.RLock()

@@ -5,16 +5,29 @@ from __future__ import annotations
 import socket
 import threading
 from collections.abc import Sequence
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, final
 
 from eagle.explainer import Explainer
+from eagle.packages import one_thread
 from eagle.quote import check_price
 from eagle.survey.survey import Survey
 from eagle.types import EagleError, InputError, MissingExtraError, integer, told
 from eagle.until import Budget, refuse_limit
 
+if TYPE_CHECKING:
+    from eagle.web.room import Room
+
 PORT: Final = 8765
 """The port, if it is free; else any."""
+
+SETTINGS: Final[dict[str, Any]] = {
+    "log_level": "warning",
+    "access_log": False,
+    "timeout_graceful_shutdown": 2,
+    "lifespan": "off",
+}
+"""Settings of uvicorn. Nothing is logged of what is asked, and open streams do not hold it up."""
 
 HERE: Final = ("127.0.0.1", "::1", "localhost")
 """Addresses that only this machine can reach."""
@@ -48,6 +61,62 @@ def serve(
     say under which `names` the page is opened.
     """
     uvicorn = needed()
+    page = prepared(
+        explainer,
+        X,
+        survey=survey,
+        limit=limit,
+        price_per_row=price_per_row,
+        together=together,
+        host=host,
+        port=port,
+        names=names,
+        token=token,
+        title=title,
+    )
+    print(f"Open {page.link}\nCtrl-C ends it.", flush=True)
+    if browser:
+        import webbrowser
+
+        threading.Timer(0.5, webbrowser.open, [page.link]).start()
+    config = uvicorn.Config(page.app, **SETTINGS)
+    try:
+        with one_thread():  # small products are faster so, and many clients share the machine
+            uvicorn.Server(config).run(sockets=[page.line])
+    finally:
+        page.close()
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A page before it is served: its app, its room, the socket it listens at, and its link."""
+
+    app: Any
+    room: Room
+    line: socket.socket
+    link: str
+
+    def close(self) -> None:
+        self.room.workers.close()
+        self.line.close()
+
+
+def prepared(
+    explainer: Explainer | Survey,
+    X: Any,
+    *,
+    survey: Survey | int | None = None,
+    limit: Budget | None = None,
+    price_per_row: float | None = None,
+    together: int = 1,
+    host: str = "127.0.0.1",
+    port: int | None = None,
+    names: Sequence[str] = (),
+    token: str | None = None,
+    title: str = "EAGLE",
+) -> Prepared:
+    """All that `serve` runs. A survey is asked for here; nothing else is."""
     from eagle.web.app import application
     from eagle.web.guard import Keys
     from eagle.web.jobs import SERVER
@@ -55,8 +124,8 @@ def serve(
 
     check(explainer, survey, limit, price_per_row)
     keys = Keys.of(token)
-    if isinstance(survey, int):
-        assert isinstance(explainer, Explainer)
+    if survey is not None and not isinstance(survey, Survey):
+        assert isinstance(explainer, Explainer)  # checked above
         survey = explainer.survey(survey, limit=limit)
     room = Room(
         explainer,
@@ -73,21 +142,9 @@ def serve(
     if host in HERE:
         hosts += [f"{name}:{at}" for name in ("127.0.0.1", "localhost", "[::1]")]
     app = application(room, keys, hosts, title)
-    link = f"http://{names[0] if names else shown}:{at}/#token={keys.token}"
-    print(f"Open {link}\nCtrl-C ends it.", flush=True)
     room.workers.begin(SERVER, room.warm)
-    if browser:
-        import webbrowser
-
-        threading.Timer(0.5, webbrowser.open, [link]).start()
-    config = uvicorn.Config(
-        app, log_level="warning", access_log=False, timeout_graceful_shutdown=2, lifespan="off"
-    )
-    try:
-        uvicorn.Server(config).run(sockets=[line])
-    finally:
-        room.workers.close()
-        line.close()
+    name = names[0] if names else shown
+    return Prepared(app, room, line, f"http://{name}:{at}/#token={keys.token}")
 
 
 def needed() -> Any:

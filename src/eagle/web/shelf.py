@@ -1,4 +1,4 @@
-"""What can be opened on the page: rows of a table, images or texts; how they are found and edited."""
+"""What can be opened on the page: rows of a table, images or texts."""
 
 from __future__ import annotations
 
@@ -80,9 +80,11 @@ class Things(Shelf):
     """Images or texts."""
 
     def __init__(self, things: Any, kind: str) -> None:
-        if isinstance(things, str) or not np.iterable(things) or not len(things):
+        listed: Any = things
+        if isinstance(things, str) or not np.iterable(things) or not len(listed):
             raise InputError(f"the page shows a list of {kind}s: give X, a list with at least one")
-        self._things, self._kind = things, kind
+        self._things: Any = things
+        self._kind = kind
 
     @property
     def kind(self) -> str:

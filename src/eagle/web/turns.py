@@ -27,7 +27,7 @@ class Cancelled(BaseException):
 
 @final
 class Turns:
-    """Turns for `together` threads at once. Clients are served in rotation, jobs of one in order."""
+    """Turns for `together` threads at once. Clients are served in rotation."""
 
     def __init__(self, together: int = 1) -> None:
         self._free = integer(together, "together", 1)

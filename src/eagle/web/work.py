@@ -3,10 +3,9 @@ room's gate."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final, final
+from typing import Any, Final, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,17 +18,18 @@ from eagle.explainer import Explainer
 from eagle.explanation import Explanation
 from eagle.explanations import Explanations, spread_over
 from eagle.foreign import Foreign
+from eagle.statements import Means
 from eagle.targets import Target, answers_of
 from eagle.types import InputError, short
-from eagle.until import Budget, Either, Look, Rule, Sign, Top
+from eagle.until import Look, Rule, Sign, Top
 from eagle.web import overview as many
 from eagle.web.jobs import CURRENT, Job, Say
 from eagle.web.payload import known, payload
 from eagle.web.room import Room
 from eagle.web.turns import Cancelled
-from eagle.web.wishes import About, Ask, Explain, Rows, Run, Save
+from eagle.web.wishes import About, Ask, Explain, Predict, Row, Rows, Run, Save
 
-FROM_SURVEY: Final = 2000
+FROM_SURVEY: Final = 500
 """So many rows, spread over all, are explained for the overview from a survey…"""
 
 ONE_BY_ONE: Final = 60
@@ -40,6 +40,8 @@ SURVEY: Final = 4096
 
 CONVERGED: Final = 5000
 """The rows of the converged explanation that methods are compared with."""
+
+STOPPED: Final = "you stopped it"
 
 OFFERED: Final[dict[str, Method | Choice | Foreign]] = {
     "EAGLE": methods.DEFAULT,
@@ -58,15 +60,18 @@ OFFERED: Final[dict[str, Method | Choice | Foreign]] = {
 @final
 @dataclass(frozen=True)
 class Pressed(Rule):
-    """Stop when the client has pressed stop."""
+    """Ask the whole plan, unless the client has pressed stop."""
 
     job: Job
+    budget: int
 
     def met(self, look: Look) -> str | None:
-        return "you stopped it" if self.job.stop.is_set() else None
+        if self.job.stop.is_set():
+            return STOPPED
+        return "that is the whole plan" if look.rows >= self.budget else None
 
     def rows(self, look: Look) -> float:
-        return math.inf
+        return self.budget
 
 
 # -- rows ----------------------------------------------------------------------------------------
@@ -83,6 +88,7 @@ def listed(room: Room, wish: Rows) -> dict[str, Any]:
     page = fits[wish.start : wish.start + wish.count].tolist()
     return {
         "total": len(fits),
+        "about": _shown(room, target),
         "start": wish.start,
         "rows": [
             {"row": i, "label": room.shelf.label(i), "prediction": _about(room, i, target)}
@@ -91,9 +97,7 @@ def listed(room: Room, wish: Rows) -> dict[str, Any]:
     }
 
 
-def _sorted(
-    room: Room, wish: Rows, fits: NDArray[np.intp], target: Target
-) -> NDArray[np.intp]:
+def _sorted(room: Room, wish: Rows, fits: NDArray[np.intp], target: Target) -> NDArray[np.intp]:
     """The rows by their predictions, which must be known."""
     if room.learnt < len(room.shelf):
         raise InputError("the predictions of all rows are not known yet")
@@ -104,15 +108,53 @@ def _sorted(
 
 
 def _about(room: Room, i: int, target: Target) -> float | None:
-    """What is known of the model's answer about row i: of the target, or of its first output."""
+    """What is known of the model's answer about row i: of the target, or of the default one."""
     answers = room.answer(i)
     if answers is None or room.outputs is None:
         return None
-    if target is None:
-        target = room.outputs[-1] if len(room.outputs) == 2 else room.outputs[0]
-        if room.task == "classification" and len(room.outputs) > 2:
-            return float(answers.max())
-    return known(answers_of(answers[None], room.outputs, target)[0])
+    if target is None and _largest(room):
+        return float(answers.max())
+    aim = _default(room.outputs) if target is None else target
+    return known(answers_of(answers[None], room.outputs, aim)[0])
+
+
+def _largest(room: Room) -> bool:
+    """Whether the list shows the largest probability of each row, since no class is chosen."""
+    return room.task == "classification" and room.outputs is not None and len(room.outputs) > 2
+
+
+def _default(outputs: tuple[Any, ...]) -> Target:
+    return outputs[-1] if len(outputs) == 2 else outputs[0]
+
+
+def _shown(room: Room, target: Target) -> str:
+    """What the numbers beside rows are."""
+    if target is None and _largest(room):
+        return "of its class"
+    if target is None and room.outputs is not None:
+        target = _default(room.outputs)
+    return "" if target is None else f"of {short(str(target), 40)}"
+
+
+def opened(room: Room, wish: Row) -> dict[str, Any]:
+    """A row's name and its values."""
+    i = room.shelf.check(wish.row)
+    return {"row": i, "label": room.shelf.label(i), "values": room.shelf.values(i)}
+
+
+def predicted(room: Room, wish: Predict) -> dict[str, Any]:
+    """Ask the predictions of some rows, or of all."""
+    if not room.can:
+        raise InputError("there is no model here to ask")
+    wanted = range(len(room.shelf)) if wish.everything else wish.rows
+    room.learn([room.shelf.check(i) for i in wanted])
+    names = [short(str(name), 200) for name in room.outputs or ()]
+    return {
+        "predicted": room.learnt,
+        "spent": room.spending.spent,
+        "outputs": names,
+        "task": room.task,
+    }
 
 
 # -- one row -------------------------------------------------------------------------------------
@@ -142,7 +184,7 @@ def explained(room: Room, wish: Run | Save, say: Say) -> Explanation:
     done: Explanation | None = room.kept(key)
     if done is None:
         done = _asked(room, explainer, x, target, wish, say)
-        if "you stopped it" not in done.bill.stopped:
+        if done.bill.stopped != STOPPED:
             room.keep(key, done)
     if not wish.edits:
         room.note(wish.row, done.evidence.answers[0])
@@ -169,7 +211,7 @@ def _asked(
 
 
 def _until(wish: Run | Save, job: Job, budget: int) -> Rule:
-    rule: Rule = Either(Budget(rows=budget), Pressed(job))
+    rule: Rule = Pressed(job, budget)
     if wish.until == "top":
         rule = rule | Top(3)
     elif wish.until == "sign":
@@ -208,28 +250,32 @@ def run_survey(room: Room, wish: Run, say: Say) -> None:
 
 def run_overview(room: Room, wish: Run, say: Say) -> None:
     """Explain rows spread over the table, and say what they have in common."""
-    e, rows = whole(room, wish, say)
-    made = many.overview(e, rows, len(room.shelf))
+    e, rows, means = whole(room, wish, say)
+    made = many.overview(e, rows, len(room.shelf), means)
     say("done", {**made, "spent": room.spending.spent}, len(e) + 1)
 
 
-def whole(
-    room: Room, wish: Run | Ask, say: Say | None = None
-) -> tuple[Explanations, NDArray[np.intp]]:
+Whole: TypeAlias = tuple[Explanations, NDArray[np.intp], Means]
+"""Explanations, the numbers of their rows, and how much each feature matters over them."""
+
+
+def whole(room: Room, wish: Run | Ask, say: Say | None = None) -> Whole:
     """Explanations of rows spread over the table, about one target, made once."""
     target = room.target(wish.target, wish.against)
     key = ("overview", wish.target, wish.against)
     wanted = wish.rows if isinstance(wish, Run) else None
-    done = room.kept(key)
+    done: Whole | None = room.kept(key)
     if done is not None and (wanted is None or len(done[1]) == min(wanted, len(room.shelf))):
-        return done  # type: ignore[no-any-return]
+        return done
     if say is None:
         raise InputError("open «All rows» first: these rows are not explained yet")
     few = FROM_SURVEY if room.survey is not None else ONE_BY_ONE
     rows = spread_over(len(room.shelf), wanted or few)
     if len(rows) < 2:
         raise InputError("an overview needs at least two rows: give the page a table as X")
-    return room.keep(key, _whole(room, rows, target, say))
+    e, rows = _whole(room, rows, target, say)
+    say("progress", {"what": "weighing", "done": 0, "of": len(rows)}, len(rows))
+    return room.keep(key, (e, rows, e.importance()))
 
 
 def _whole(
@@ -278,13 +324,14 @@ def _one_by_one(
 
 
 def dependence(room: Room, wish: Ask) -> dict[str, Any]:
-    e, rows = whole(room, wish)
+    e, rows, _ = whole(room, wish)
     return many.dependence(e, rows, wish.feature, wish.other)
 
 
 def cohorts(room: Room, wish: Ask) -> dict[str, Any]:
-    e, _ = whole(room, wish)
-    return many.cohorts(e, wish.feature)
+    e, _, means = whole(room, wish)
+    key = ("cohorts", wish.target, wish.against, wish.feature, len(e))
+    return room.made(key, lambda: many.cohorts(e, wish.feature, means.order()))
 
 
 # -- methods -------------------------------------------------------------------------------------
@@ -340,7 +387,7 @@ def _compared(
     for k, name in enumerate(chosen):
         say("progress", {"what": name, "done": k, "of": len(chosen)}, k + 1)
         one = compare(
-            OFFERED[name],
+            [OFFERED[name]],
             explainer,
             x,
             wish.runs,
@@ -384,18 +431,3 @@ RUNS: Final[dict[str, Callable[[Room, Run, Say], None]]] = {
     "compare": run_compare,
     "survey": run_survey,
 }
-
-
-# -- files ---------------------------------------------------------------------------------------
-
-
-def saved(room: Room, wish: Save) -> Explanation:
-    """The explanation that is to be saved: from the survey, or as it was streamed."""
-    if room.survey is None:
-        return explained(room, wish, lambda *_: None)
-    x = room.shelf.one(wish.row, wish.edits)
-    target = room.target(wish.target, wish.against)
-    answers = None if wish.edits else room.answer(wish.row)
-    if answers is None and wish.ask and room.can:
-        answers = room.predict(x)[0]
-    return room.from_survey(x, target, answers)

@@ -57,7 +57,7 @@ export function allView(page) {
     const mine = key;
     running = run({ row: state().row, ...about(), kind: "overview", rows }, {
       waiting: () => { told.textContent = "Waiting for others …"; },
-      progress: ({ what, done, of }) => { bar.max = of; if (done) bar.value = done; told.textContent = `${what}: ${count(done)} of ${count(of)}`; },
+      progress: ({ what, done, of }) => { bar.max = of; if (done) bar.value = done; else bar.removeAttribute("value"); told.textContent = done ? `${what}: ${count(done)} of ${count(of)}` : `${what} ${count(of)} rows …`; },
       done: (got) => { if (mine !== key) return; made = got; page.spent(got.spent); draw(); },
       failed: ({ error }) => { page.fail(error); top.replaceChildren(h("button", { type: "button", onclick: () => begin(rows) }, "Try again")); },
     });
@@ -82,7 +82,7 @@ export function allView(page) {
   function drawImportance() {
     const svg = blank(document);
     importance.body.replaceChildren(svg);
-    bars(svg, { ...made.importance, signed: true }, { width: wide(importance), most: 12, title: "", label: "mean size of the score" });
+    bars(svg, { ...made.importance, signed: true }, { plus: false, width: wide(importance), most: 12, title: "", label: "mean size of the score" });
   }
 
   function features(value, change, none) {
@@ -104,6 +104,7 @@ export function allView(page) {
   async function drawCohorts() {
     const feature = state().cohort ?? made.order[0];
     cohorts.controls.replaceChildren(features(feature, (value) => { page.go({ cohort: Number(value) }, { quietly: true }); drawCohorts(); }));
+    cohorts.body.replaceChildren(h("p", { class: "quiet" }, "Comparing groups …"));
     try {
       const data = await post("/api/cohorts", { ...about(), feature });
       cohorts.body.replaceChildren(...data.groups.flatMap((group) => {

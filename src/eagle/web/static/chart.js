@@ -20,6 +20,7 @@ export const LIVE = {
   line: `var(--eagle-line, ${LIGHT.line})`, paper: "none",
 };
 
+const LETTER = 7.1; // about how wide a letter is
 const FONT = "system-ui, -apple-system, 'Segoe UI', sans-serif";
 
 // -- numbers ------------------------------------------------------------------------------------
@@ -37,6 +38,22 @@ export function number(value, digits = 3) {
 }
 
 export const signed = (value, digits = 3) => (known(value) && value > 0 ? "+" : "") + number(value, digits);
+
+// A function that writes numbers with as many decimals as three digits of the largest need.
+export function even(most) {
+  if (!(most > 0) || most < 1e-4 || most >= 1e7) return (value) => signed(value);
+  const decimals = Math.max(0, 2 - Math.floor(Math.log10(most)));
+  return (value) => (known(value) ? `${value > 0 ? "+" : ""}${value.toFixed(decimals).replace("-", "−")}` : "–");
+}
+
+// A prediction: a probability with three decimals, another answer with four digits.
+export function answer(value, unit) {
+  if (!known(value)) return "not asked";
+  if (unit !== "probability") return number(value, 4);
+  if (value > 0 && value < 0.001) return "< 0.001";
+  if (value > 0.999 && value < 1) return "> 0.999";
+  return value.toFixed(3).replace("-", "−");
+}
 
 // A probability in per cent, never rounded up to certainty.
 export function percent(value) {
@@ -144,15 +161,16 @@ export function strongest(payload, most = Infinity) {
 
 // The whole chart: title, labels, bars with intervals, an axis. Returns the svg, which has a size,
 // a name and a description. Nothing outside it is used, so it can be saved as a file.
-export function bars(svg, payload, { width = 640, most = 15, row = 26, colours = LIVE, title = payload.title ?? "", label = "score" } = {}) {
+export function bars(svg, payload, { width = 640, most = 15, row = 26, colours = LIVE, title = payload.title ?? "", label = "score", plus = true } = {}) {
   const shown = strongest(payload, most);
   const rest = payload.bars.length - shown.length;
   const signs = payload.signed !== false;
+  const write = even(reach(shown));
   const ends = reach(shown);
   const lowest = signs ? Math.min(0, ...shown.flatMap((b) => [b.score, known(b.low) ? b.low : 0])) : 0;
   const highest = Math.max(0, ...shown.flatMap((b) => [b.score, known(b.high) ? b.high : 0])) || ends;
   const pad = 0.04 * (highest - lowest || 1);
-  const names = Math.min(width * 0.42, 24 + 6.6 * Math.max(4, ...shown.map((b) => b.condition.length)));
+  const names = Math.min(width * 0.42, 24 + LETTER * Math.max(4, ...shown.map((b) => b.condition.length)));
   const numbers = width < 420 ? 0 : 64;
   const top = title ? 34 : 8;
   const high = top + shown.length * row + 40 + (rest > 0 ? 16 : 0);
@@ -173,11 +191,11 @@ export function bars(svg, payload, { width = 640, most = 15, row = 26, colours =
     const y = top + k * row;
     const group = element(svg, "g", { "data-key": bar.key ?? k, "data-testid": "bar" });
     element(group, "title", {}, words(bar, payload.level));
-    element(group, "text", { x: names, y: y + row / 2 + 4, fill: colours.ink, "text-anchor": "end" }, cut(bar.condition, names / 6.6));
+    element(group, "text", { x: names, y: y + row / 2 + 4, fill: colours.ink, "text-anchor": "end" }, cut(bar.condition, (names - 10) / LETTER));
     mark(group, bar, at, y, row, colours, signs);
-    if (numbers) element(group, "text", { x: width - 10, y: y + row / 2 + 4, fill: colours.soft, "text-anchor": "end", "font-size": 12 }, signs ? signed(bar.score) : number(bar.score));
+    if (numbers) element(group, "text", { x: width - 10, y: y + row / 2 + 4, fill: colours.soft, "text-anchor": "end", "font-size": 12 }, signs && plus ? write(bar.score) : write(bar.score).replace("+", ""));
   });
-  element(svg, "text", { x: fixed(at((lowest + highest) / 2)), y: bottom + 33, fill: colours.soft, "text-anchor": "middle", "font-size": 11 },
+  element(svg, "text", { x: fixed(Math.min((names + width) / 2, width - 140)), y: bottom + 33, fill: colours.soft, "text-anchor": "middle", "font-size": 11 },
     label + (payload.level ? `, with ${+(100 * payload.level).toFixed(1)}% intervals` : ""));
   if (rest > 0) element(svg, "text", { x: 12, y: high - 6, fill: colours.soft, "font-size": 11 }, `… and ${rest} more`);
   return svg;

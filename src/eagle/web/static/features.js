@@ -1,6 +1,6 @@
 // The features of a row: what it has, a field to change it, and the score as a bar with its interval.
 
-import { blank, clear, known, number, percent, reach, scale, set, element, signed, single, ticks, words } from "./chart.js";
+import { blank, clear, even, known, number, percent, reach, scale, set, element, single, ticks, words } from "./chart.js";
 import { h } from "./dom.js";
 import { input, put } from "./fields.js";
 
@@ -75,9 +75,10 @@ export function featureList(page, changed) {
     made.name.textContent = bar.condition;
     made.name.title = bar.condition;
     single(made.svg, bar, most, { width, height: 24, signs: payload.signed });
-    made.score.textContent = payload.signed ? signed(bar.score) : number(bar.score);
+    const write = even(most);
+    made.score.textContent = payload.signed ? write(bar.score) : write(bar.score).replace("+", "");
     made.score.className = `figure ${!payload.signed || !clear(bar) ? "" : bar.score < 0 ? "down" : "up"}`;
-    made.span.textContent = known(bar.low) ? `${signed(bar.low)} … ${signed(bar.high)}` : "not known";
+    made.span.textContent = known(bar.low) ? `${write(bar.low)} … ${write(bar.high)}` : "not known";
     made.sure.textContent = known(bar.sure) ? percent(bar.sure) : "";
     made.words.textContent = words(bar, payload.level);
   }

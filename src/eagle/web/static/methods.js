@@ -4,6 +4,7 @@
 import { run, post } from "./api.js";
 import { blank, element as node, number, reach, set, signed, single, words } from "./chart.js";
 import { choice, count, h } from "./dom.js";
+import { called } from "./row.js";
 
 const FIRST = ["EAGLE", "LIME", "BayLIME"];
 
@@ -29,7 +30,7 @@ export function methodsView(page) {
     try {
       const row = await post("/api/row", { row: state.row });
       const changes = Object.keys(state.edits).length;
-      name.textContent = (/^\d+$/.test(row.label) ? `Row ${row.label}` : row.label) + (changes ? ` with ${changes} value${changes > 1 ? "s" : ""} edited` : "");
+      name.textContent = called(page, row) + (changes ? ` with ${changes} value${changes > 1 ? "s" : ""} edited` : "");
     } catch (error) { page.fail(error); }
   }
 

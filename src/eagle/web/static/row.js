@@ -1,12 +1,18 @@
 // One row: its prediction and its scores, which follow as values are edited.
 
 import { post, run } from "./api.js";
-import { bars, blank, known, number, percent, signed } from "./chart.js";
+import { answer, bars, blank, known, percent, signed } from "./chart.js";
 import { choice, count, h, later } from "./dom.js";
 import { featureList } from "./features.js";
 import { rowList } from "./rows.js";
 import { saveMenu } from "./save.js";
 import { subject } from "./subject.js";
+
+// What a row is called in a heading.
+export function called(page, row) {
+  if (page.about.kind === "text") return `Text ${row.row}`;
+  return /^\d+$/.test(row.label) ? `Row ${row.label}` : row.label;
+}
 
 const STOPS = [["all", "all rows are asked"], ["top", "the top three are sure"], ["sign", "five signs are sure"]];
 
@@ -28,7 +34,8 @@ export function rowView(page) {
   const card = h("section", { class: "card main", "aria-label": "Explanation" },
     h("div", { class: "cardhead" }, h("div", {}, name, verdict), h("div", { class: "buttons" }, reset, pin, save)),
     chances, aims, status, thing, writing, features.element, notes);
-  const element = h("div", { class: "rowview" }, rows.element, card, beside);
+  features.element.classList.toggle("bare", page.about.kind !== "table");
+  const element = h("div", { class: "rowview" }, rows.element, h("div", { class: "sides" }, card, beside));
 
   let at = null, values = [], last = null, first = null, running = null, flying = false, again = false, stamp = 0, asks = true, until = "all", pinned = null;
   const state = () => page.state;
@@ -50,7 +57,7 @@ export function rowView(page) {
       const other = at === null || JSON.parse(at)[0] !== row.row;
       at = key;
       values = row.values;
-      name.textContent = page.about.kind === "table" && /^\d+$/.test(row.label) ? `Row ${row.label}` : row.label;
+      name.textContent = called(page, row);
       if (other) { first = null; last = null; features.open(values, state().edits); }
       else features.reset(values, state().edits);
       written();
@@ -72,8 +79,9 @@ export function rowView(page) {
     const names = page.about.outputs.map((label, k) => [k, label]);
     if (names.length < 2) return aims.replaceChildren();
     const now = state().target ?? last?.target ?? "";
-    const one = choice(page.about.task === "regression" ? "Output" : "Class", [...(state().target === null && !last ? [["", "predicted"]] : []), ...names], now, (value) => page.go({ target: Number(value) }));
-    const other = choice("against", [["", "nothing"], ...names.filter(([k]) => k !== Number(now))], state().against ?? "", (value) => page.go({ target: Number(now), against: value === "" ? null : Number(value) }));
+    const few = page.about.task !== "regression" && names.length <= 5 && last?.outputs.every((one) => known(one.answer));
+    const one = few ? "" : choice(page.about.task === "regression" ? "Output" : "Class", [...(state().target === null && !last ? [["", "predicted"]] : []), ...names], now, (value) => page.go({ target: Number(value) }));
+    const other = choice("Against", [["", "nothing"], ...names.filter(([k]) => k !== Number(now))], state().against ?? "", (value) => page.go({ target: Number(now), against: value === "" ? null : Number(value) }));
     return aims.replaceChildren(one, other);
   }
 
@@ -156,7 +164,7 @@ export function rowView(page) {
         draw(got, edited(), true);
         tell(got);
         const rule = choice("Stop when", STOPS, until, (value) => { until = value; ask(); });
-        status.replaceChildren(h("p", { class: "quiet", "data-testid": "asked" }, `${count(got.bill.rows)} rows asked${page.money(got.bill.rows)}${got.bill.stopped ? `: ${got.bill.stopped}` : ""}.`), rule, ...offers());
+        status.replaceChildren(h("p", { class: "quiet", "data-testid": "asked" }, `${count(got.bill.rows)} rows asked${page.money(got.bill.rows)}${/whole plan/.test(got.bill.stopped) || !got.bill.stopped ? "" : `: ${got.bill.stopped}`}.`), rule, ...offers());
       },
       failed: ({ error }) => { card.removeAttribute("aria-busy"); status.replaceChildren(h("button", { type: "button", onclick: () => ask() }, "Try again")); page.fail(error); },
     });
@@ -198,17 +206,18 @@ export function rowView(page) {
   function headline(got) {
     const label = got.outputs[got.target].name;
     const against = got.against === null ? "" : ` against ${got.outputs[got.against].name}`;
-    const was = edited() && first && first.target === got.target && first.against === got.against && known(first.prediction) ? h("span", { class: "was" }, `was ${number(first.prediction, 3)}`) : "";
-    const figure = known(got.prediction) ? number(got.prediction, 3) : "not asked";
+    const was = edited() && first && first.target === got.target && first.against === got.against && known(first.prediction) ? h("span", { class: "was" }, `was ${answer(first.prediction, first.unit)}`) : "";
+    const figure = answer(got.prediction, got.unit);
     verdict.replaceChildren(h("span", { class: "aim" }, `${label}${against}`), h("span", { class: "big", "data-testid": "prediction" }, figure), was,
-      h("span", { class: "quiet" }, `the local line says ${number(got.local, 3)}`));
+      h("span", { class: "quiet" }, `the local line says ${answer(got.local, got.unit)}`));
     const many = got.outputs.length > 1 && page.about.task !== "regression" && got.outputs.every((one) => known(one.answer) && one.answer >= 0 && one.answer <= 1);
-    const listed = got.outputs.map((one, k) => ({ ...one, k })).sort((a, b) => b.answer - a.answer).slice(0, 5);
+    const all = got.outputs.map((one, k) => ({ ...one, k }));
+    const listed = all.length <= 5 ? all : all.sort((a, b) => b.answer - a.answer).slice(0, 5);
     chances.replaceChildren(...(many ? listed.map((one) => {
       const fill = h("span", { class: "fill" });
       fill.style.width = `${(100 * one.answer).toFixed(1)}%`;
       return h("button", { type: "button", class: "chance", "aria-pressed": String(one.k === got.target), title: `Explain ${one.name}`, onclick: () => page.go({ target: one.k, against: null }) },
-        h("span", { class: "name" }, one.name), h("span", { class: "meter", "aria-hidden": "true" }, fill), h("span", { class: "num" }, percent(one.answer)));
+        h("span", { class: "name" }, one.name), h("span", { class: "meter", "aria-hidden": "true" }, fill), h("span", { class: "num" }, one.answer === 1 ? "100%" : percent(one.answer)));
     }) : []));
   }
 
@@ -257,7 +266,7 @@ export function rowView(page) {
       try {
         const payload = await post("/api/explain", { row: wanted.row, edits: wanted.edits ?? {}, target: wanted.target ?? null, against: wanted.against ?? null });
         const row = await post("/api/row", { row: wanted.row });
-        pinned = { payload, name: /^\d+$/.test(row.label) ? `Row ${row.label}` : row.label, wish: wanted };
+        pinned = { payload, name: called(page, row), wish: wanted };
       } catch (error) { page.go({ pin: null }, { quietly: true }); page.fail(error); return; }
     }
     const svg = blank(document);
@@ -265,7 +274,7 @@ export function rowView(page) {
     beside.hidden = false;
     const changes = Object.keys(pinned.wish.edits ?? {}).length;
     beside.replaceChildren(
-      h("div", { class: "cardhead" }, h("div", {}, h("h2", {}, pinned.name), h("p", { class: "verdict" }, h("span", { class: "aim" }, pinned.payload.outputs[pinned.payload.target].name), h("span", { class: "big" }, known(pinned.payload.prediction) ? number(pinned.payload.prediction, 3) : "not asked"), changes ? h("span", { class: "quiet" }, `${changes} value${changes > 1 ? "s" : ""} edited`) : "")),
+      h("div", { class: "cardhead" }, h("div", {}, h("h2", {}, pinned.name), h("p", { class: "verdict" }, h("span", { class: "aim" }, pinned.payload.outputs[pinned.payload.target].name), h("span", { class: "big" }, answer(pinned.payload.prediction, pinned.payload.unit)), changes ? h("span", { class: "quiet" }, `${changes} value${changes > 1 ? "s" : ""} edited`) : "")),
         h("div", { class: "buttons" }, h("button", { type: "button", onclick: () => page.go({ row: pinned.wish.row, edits: pinned.wish.edits ?? {}, target: pinned.wish.target }) }, "Open"), h("button", { type: "button", onclick: () => page.go({ pin: null }) }, "Unpin"))),
       ...[subject(pinned.payload)].filter(Boolean), svg);
     const width = Math.max(280, Math.min(760, beside.clientWidth - 40));

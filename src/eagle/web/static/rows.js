@@ -8,7 +8,7 @@ const PAGE = 60;
 
 export function rowList(page, open) {
   const items = h("ul", { class: "rowlist", "aria-label": "Rows" });
-  const total = h("p", { class: "quiet", role: "status" });
+  const total = h("p", { class: "quiet between", role: "status" });
   const more = h("button", { type: "button", class: "wide", hidden: true, onclick: () => load(loaded.length) }, "Show more");
   const search = h("input", { type: "search", placeholder: page.about.kind === "table" ? "age > 40, name" : "words", autocomplete: "off", spellcheck: "false" });
   search.addEventListener("input", later(180, () => { page.go({ search: search.value }, { quietly: true }); load(0); }));
@@ -41,7 +41,7 @@ export function rowList(page, open) {
       const found = await post("/api/rows", { search: words, sort: by, down, target, start, count: PAGE });
       if (mine !== asked) return;
       loaded = start ? [...loaded, ...found.rows] : found.rows;
-      total.textContent = `${count(found.total)} row${found.total === 1 ? "" : "s"}`;
+      total.replaceChildren(h("span", {}, `${count(found.total)} row${found.total === 1 ? "" : "s"}`), h("span", {}, found.about && page.about.task !== "regression" ? `probability ${found.about}` : found.about));
       more.hidden = loaded.length >= found.total;
       draw();
       if (start === 0) page.fail("");
@@ -80,6 +80,7 @@ export function rowList(page, open) {
 
   function took(told) {
     page.about.predicted = told.predicted;
+    page.about.task ??= told.task;
     if (told.outputs.length) page.about.outputs = told.outputs;
     page.spent(told.spent);
   }

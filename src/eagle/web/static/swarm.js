@@ -67,7 +67,7 @@ export function swarms(overview, width, open) {
   element(svg, "text", { x: at((low + high) / 2), y: tall - 3, "text-anchor": "middle", fill: "var(--soft)", "font-size": 11 }, "score of a row");
   features.forEach((one, k) => {
     const middle = top + row * (k + 0.5);
-    element(svg, "text", { x: names, y: middle + 4, "text-anchor": "end", fill: "var(--ink)" }, cut(one.name, names / 6.6));
+    element(svg, "text", { x: names, y: middle + 4, "text-anchor": "end", fill: "var(--ink)" }, cut(one.name, (names - 8) / 7.1));
     const group = element(svg, "g", { "data-feature": one.feature });
     for (const [number_, score, lift, rank, pale] of one.points)
       element(group, "circle", { cx: at(score).toFixed(1), cy: (middle - lift * row * 0.82).toFixed(1), r: 2.6, fill: tint(rank, one.key), "fill-opacity": pale ? 0.35 : 0.9, "data-row": number_, "data-score": score, "data-name": one.name });
