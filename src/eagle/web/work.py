@@ -20,7 +20,7 @@ from eagle.explanations import Explanations, spread_over
 from eagle.foreign import Foreign
 from eagle.statements import Means
 from eagle.targets import Target, answers_of
-from eagle.types import InputError, short
+from eagle.types import InputError, message_of, short
 from eagle.until import Look, Rule, Sign, Top
 from eagle.web import overview as many
 from eagle.web.jobs import CURRENT, Job, Say
@@ -79,7 +79,10 @@ class Pressed(Rule):
 
 def listed(room: Room, wish: Rows) -> dict[str, Any]:
     """A page of the list of rows, and how many fit the search. Nothing is asked."""
-    fits = room.shelf.search(wish.search)
+    try:
+        fits, problem = room.shelf.search(wish.search), ""
+    except InputError as error:  # as one types, most conditions are not finished
+        fits, problem = np.empty(0, dtype=np.intp), message_of(error)
     target = room.target(wish.target, None)
     if wish.sort != "own":
         fits = _sorted(room, wish, fits, target)
@@ -89,6 +92,7 @@ def listed(room: Room, wish: Rows) -> dict[str, Any]:
     return {
         "total": len(fits),
         "about": _shown(room, target),
+        "problem": problem,
         "start": wish.start,
         "rows": [
             {"row": i, "label": room.shelf.label(i), "prediction": _about(room, i, target)}

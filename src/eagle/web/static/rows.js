@@ -43,6 +43,7 @@ export function rowList(page, open) {
       loaded = start ? [...loaded, ...found.rows] : found.rows;
       total.replaceChildren(h("span", {}, `${count(found.total)} row${found.total === 1 ? "" : "s"}`), h("span", {}, found.about && page.about.task !== "regression" ? `probability ${found.about}` : found.about));
       more.hidden = loaded.length >= found.total;
+      if (found.problem) hint.textContent = found.problem;
       draw();
       if (start === 0) page.fail("");
       learn(found.rows, mine);
