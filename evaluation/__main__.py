@@ -35,6 +35,7 @@ BENCHES: Final = (
     "units",
     "segments",
     "endpoints",
+    "page",
 )
 DEMOS: Final = ("mnist", "photo", "spam")
 

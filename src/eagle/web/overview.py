@@ -130,7 +130,8 @@ def cohorts(e: Explanations, j: int, order: NDArray[np.intp]) -> dict[str, Any]:
     """How mean scores differ between groups of rows, with intervals for all at once."""
     if j >= len(e.names):
         raise InputError(f"there is no feature number {j}")
-    labels, names = _labels(Values.of(e.values[:, j]))
+    values = Values.of(e.values[:, j])
+    labels, names = _labels(values)
     groups = {name: labels == k for k, name in enumerate(names)}
     few = [name for name, mask in groups.items() if mask.sum() < 2]
     if len(groups) - len(few) < 2:
@@ -152,7 +153,12 @@ def cohorts(e: Explanations, j: int, order: NDArray[np.intp]) -> dict[str, Any]:
                 "signed": True,
             }
         )
-    return {"feature": j, "name": short(e.names[j], 160), "groups": found}
+    return {
+        "feature": j,
+        "name": short(e.names[j], 160),
+        "groups": found,
+        "ranges": values.levels is None and len(_different(values)) > GROUPS,
+    }
 
 
 def _labels(values: Values) -> tuple[NDArray[np.intp], list[str]]:
@@ -170,11 +176,15 @@ def _labels(values: Values) -> tuple[NDArray[np.intp], list[str]]:
     return codes, _distinct(names)
 
 
+def _different(values: Values) -> Array:
+    """The different numbers there are."""
+    return np.unique(values.numbers[~np.isnan(values.numbers)])
+
+
 def _ranges(values: Values) -> tuple[list[str], NDArray[np.intp]]:
     """Ranges of about as many rows each."""
     numbers = values.numbers
-    present = numbers[~np.isnan(numbers)]
-    distinct = np.unique(present)
+    present, distinct = numbers[~np.isnan(numbers)], _different(values)
     if len(distinct) <= GROUPS:
         codes = np.searchsorted(distinct, numbers)
         names = [values.text(float(value)) for value in distinct]

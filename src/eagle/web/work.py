@@ -32,6 +32,9 @@ from eagle.web.wishes import About, Ask, Explain, Predict, Row, Rows, Run, Save
 FROM_SURVEY: Final = 500
 """So many rows, spread over all, are explained for the overview from a survey…"""
 
+NEARLY: Final = 1.25
+"""… or all of them, if they are not many more…"""
+
 ONE_BY_ONE: Final = 60
 """… and so many without one, since each asks rows of its own."""
 
@@ -274,7 +277,8 @@ def whole(room: Room, wish: Run | Ask, say: Say | None = None) -> Whole:
     if say is None:
         raise InputError("open «All rows» first: these rows are not explained yet")
     few = FROM_SURVEY if room.survey is not None else ONE_BY_ONE
-    rows = spread_over(len(room.shelf), wanted or few)
+    most = len(room.shelf) if len(room.shelf) <= NEARLY * few else few
+    rows = spread_over(len(room.shelf), wanted or most)
     if len(rows) < 2:
         raise InputError("an overview needs at least two rows: give the page a table as X")
     e, rows = _whole(room, rows, target, say)

@@ -1,7 +1,7 @@
 // All rows: which features matter, for whom, and how groups differ.
 
 import { post, run } from "./api.js";
-import { bars, blank } from "./chart.js";
+import { bars, blank, strongest } from "./chart.js";
 import { choice, count, h } from "./dom.js";
 import { dependencePlot, legend, swarms } from "./swarm.js";
 
@@ -107,10 +107,12 @@ export function allView(page) {
     cohorts.body.replaceChildren(h("p", { class: "quiet" }, "Comparing groups …"));
     try {
       const data = await post("/api/cohorts", { ...about(), feature });
-      cohorts.body.replaceChildren(...data.groups.flatMap((group) => {
-        const svg = blank(document);
-        bars(svg, group, { width: wide(cohorts), most: 5, row: 22, title: "", label: "difference of mean scores" });
-        return [h("h3", {}, `${data.name}: ${group.group}, ${count(group.count)} rows, against ${group.against}`), svg];
+      const inside = data.groups.flatMap((group) => strongest(group, 5).flatMap((bar) => [bar.low, bar.high, bar.score]));
+      const ends = [Math.min(0, ...inside), Math.max(0, ...inside)]; // one scale for all groups
+      cohorts.body.replaceChildren(...data.groups.flatMap((group, k) => {
+        const svg = blank(document), last = k === data.groups.length - 1;
+        bars(svg, last ? group : { ...group, level: null }, { width: wide(cohorts), most: 5, row: 20, title: "", ends, count: false, label: last ? "difference of mean scores" : "" });
+        return [h("h3", {}, `${data.name} ${data.ranges ? "" : "= "}${group.group}`), h("p", { class: "quiet tight" }, `${count(group.count)} rows, against ${group.against}`), svg];
       }));
     } catch (error) { cohorts.body.replaceChildren(h("p", { class: "quiet" }, error.message)); }
   }

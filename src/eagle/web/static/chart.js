@@ -161,14 +161,13 @@ export function strongest(payload, most = Infinity) {
 
 // The whole chart: title, labels, bars with intervals, an axis. Returns the svg, which has a size,
 // a name and a description. Nothing outside it is used, so it can be saved as a file.
-export function bars(svg, payload, { width = 640, most = 15, row = 26, colours = LIVE, title = payload.title ?? "", label = "score", plus = true } = {}) {
+export function bars(svg, payload, { width = 640, most = 15, row = 26, colours = LIVE, title = payload.title ?? "", label = "score", plus = true, ends = null, count = true } = {}) {
   const shown = strongest(payload, most);
-  const rest = payload.bars.length - shown.length;
+  const rest = count ? payload.bars.length - shown.length : 0;
   const signs = payload.signed !== false;
   const write = even(reach(shown));
-  const ends = reach(shown);
-  const lowest = signs ? Math.min(0, ...shown.flatMap((b) => [b.score, known(b.low) ? b.low : 0])) : 0;
-  const highest = Math.max(0, ...shown.flatMap((b) => [b.score, known(b.high) ? b.high : 0])) || ends;
+  const lowest = ends ? ends[0] : signs ? Math.min(0, ...shown.flatMap((b) => [b.score, known(b.low) ? b.low : 0])) : 0;
+  const highest = ends ? ends[1] : Math.max(0, ...shown.flatMap((b) => [b.score, known(b.high) ? b.high : 0])) || reach(shown);
   const pad = 0.04 * (highest - lowest || 1);
   const names = Math.min(width * 0.42, 24 + LETTER * Math.max(4, ...shown.map((b) => b.condition.length)));
   const numbers = width < 420 ? 0 : 64;
