@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -71,6 +71,9 @@ def explainer(model: Any, data: Any | None = None, **options: Any) -> Explainer:
     return Explainer(model, given, outputs=("no", HOSTILE), task="classification", **options)
 
 
+Events = Generator[tuple[str, int, Any], None, None]
+
+
 @dataclass(frozen=True)
 class Served:
     """A server that runs, and requests to it that show the token."""
@@ -95,7 +98,7 @@ class Served:
             ticket: str = client.post("/api/runs", json=wish).json()["ticket"]
             return ticket
 
-    def events(self, ticket: str, after: int | None = None) -> Iterator[tuple[str, int, Any]]:
+    def events(self, ticket: str, after: int | None = None) -> Events:
         """The events of a run: their names, numbers and data."""
         headers = {} if after is None else {"Last-Event-ID": str(after)}
         with (
@@ -118,7 +121,8 @@ def served(ex: Any, X: Any, **options: Any) -> Iterator[Served]:
     """A page under way, which ends in the end."""
     import uvicorn
 
-    page = prepared(ex, X, **{"token": TOKEN, "port": 0} | options)
+    given: dict[str, Any] = {"token": TOKEN, "port": 0, **options}
+    page = prepared(ex, X, **given)
     server = uvicorn.Server(uvicorn.Config(page.app, **SETTINGS))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [page.line]})
     thread.start()

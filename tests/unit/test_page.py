@@ -232,7 +232,7 @@ def test_serve_says_what_it_needs(
 ) -> None:
     import sys
 
-    monkeypatch.setitem(sys.modules, "fastapi", None)
+    monkeypatch.setitem(sys.modules, "starlette", None)
     with pytest.raises(eagle.MissingExtraError, match=r"eagle-xai\[web\]"):
         eagle.serve(Explainer(line, DATA), DATA)
     assert cli.main(["serve", "model.onnx", "--data", "x.csv"]) == 2

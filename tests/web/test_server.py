@@ -198,7 +198,13 @@ def test_an_overview_says_what_the_library_says(page: Served) -> None:
 
 
 def test_methods_are_compared(page: Served) -> None:
-    wish = {"kind": "compare", "row": 3, "target": 1, "methods": ["EAGLE", "LIME"], "runs": 2}
+    wish: dict[str, Any] = {
+        "kind": "compare",
+        "row": 3,
+        "target": 1,
+        "methods": ["EAGLE", "LIME"],
+        "runs": 2,
+    }
     *_, (name, _, got) = page.events(page.ticket(**wish))
     assert name == "done"
     assert [one["name"] for one in got["methods"]] == ["EAGLE", "LIME"]

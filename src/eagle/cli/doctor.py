@@ -27,7 +27,7 @@ OPTIONAL: Final = {
     "scikit-image": "image",
     "budoux": "segment",
     "torch": "torch",
-    "fastapi": "web",
+    "starlette": "web",
     "uvicorn": "web",
 }
 

@@ -27,8 +27,8 @@ TOKEN: Final = "EAGLE_TOKEN"
 
 def serve(arguments: Namespace) -> int:
     """Serve the page until Ctrl-C."""
-    package("fastapi", "the page", "web")
-    package("uvicorn", "the page", "web")
+    for name in ("starlette", "uvicorn", "pydantic"):
+        package(name, "the page", "web")
     from eagle.web.server import serve as serve_page
 
     ready, rows, survey = _demo() if arguments.model is None else _given(arguments)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from importlib.resources import files
 from pathlib import PurePosixPath
 from typing import Any, Final, TypeAlias
 
-from fastapi import FastAPI, Request
-from fastapi.responses import JSONResponse, Response, StreamingResponse
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
 
 import eagle
 from eagle.types import EagleError, InputError, LimitError, message_of, short
@@ -19,6 +22,7 @@ from eagle.web.jobs import Job
 from eagle.web.room import Room
 from eagle.web.saved import report, saved
 from eagle.web.stream import Runs, sentence
+from eagle.web.turns import Cancelled
 from eagle.web.wishes import (
     Ask,
     Explain,
@@ -55,20 +59,23 @@ class UnknownError(EagleError):
 
 def application(room: Room, keys: Keys, hosts: Sequence[str], title: str) -> Guard:
     """The page's server, behind its guard."""
-    app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
-    app.add_exception_handler(EagleError, _told)
-    app.add_exception_handler(404, _nothing)
-    held = _held()
-    app.add_route("/", partial(_index, held))
-    app.add_route("/static/{name}", partial(_file, held))
-    app.add_route("/api/about", partial(_about, room, _fixed(room, title)))
-    for path, (kind, answer) in ASKED.items():
-        handler = partial(_asked, room, kind, answer)
-        app.add_route(f"/api/{path}", handler, methods=["POST"])
-    runs = Runs(room)
-    app.add_route("/api/runs", partial(_begin, room, keys), methods=["POST"])
-    app.add_route("/api/stream/{ticket}", partial(_stream, runs, keys))
-    app.add_route("/api/stop", partial(_stop, runs), methods=["POST"])
+    held, runs = _held(), Runs(room)
+    asked = [
+        Route(f"/api/{path}", partial(_asked, room, kind, answer), methods=["POST"])
+        for path, (kind, answer) in ASKED.items()
+    ]
+    app = Starlette(
+        routes=[
+            Route("/", partial(_index, held)),
+            Route("/static/{name}", partial(_file, held)),
+            Route("/api/about", partial(_about, room, _fixed(room, title))),
+            *asked,
+            Route("/api/runs", partial(_begin, room, keys), methods=["POST"]),
+            Route("/api/stream/{ticket}", partial(_stream, runs, keys)),
+            Route("/api/stop", partial(_stop, runs), methods=["POST"]),
+        ],
+        exception_handlers={EagleError: _told, 404: _nothing},
+    )
     return Guard(app, keys, hosts)
 
 
@@ -164,6 +171,8 @@ async def _asked(room: Room, kind: type[Wish], answer: Answer, request: Request)
         made = await room.workers.do(Job(_client(request)), partial(answer, room, wish))
     except EagleError:
         raise
+    except (Cancelled, asyncio.CancelledError):  # the server ends
+        return JSONResponse({"error": "the server has ended"}, 503)
     except Exception as error:
         raise UnknownError(sentence(error)) from None
     if isinstance(made, tuple):

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias, TypeVar, final
+from weakref import WeakSet
 
 from eagle.types import Model
 from eagle.web.spending import Spending
@@ -48,6 +49,7 @@ class Job:
 CURRENT: Final[ContextVar[Job]] = ContextVar("the job of this thread")
 
 SERVER: Final = Job("the server itself")
+"""The job of what no client has wished for."""
 
 
 @final
@@ -85,17 +87,23 @@ class Workers:
 
     def __init__(self) -> None:
         self._pool = ThreadPoolExecutor(THREADS, "eagle-page")
+        self._jobs: WeakSet[Job] = WeakSet()
 
     async def do(self, job: Job, work: Callable[[], T]) -> T:
         """The result of a job; its exceptions are raised here."""
+        self._jobs.add(job)
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._pool, _within, job, work)
 
     def begin(self, job: Job, work: Callable[[], T]) -> None:
         """Start a job whose result nobody waits for."""
+        self._jobs.add(job)
         self._pool.submit(_within, job, work)
 
     def close(self) -> None:
+        """No job asks any more."""
+        for job in list(self._jobs):
+            job.gone.set()
         self._pool.shutdown(wait=False, cancel_futures=True)
 
 

@@ -6,6 +6,7 @@ import socket
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, final
 
 from eagle.explainer import Explainer
@@ -119,7 +120,7 @@ def prepared(
     """All that `serve` runs. A survey is asked for here; nothing else is."""
     from eagle.web.app import application
     from eagle.web.guard import Keys
-    from eagle.web.jobs import SERVER
+    from eagle.web.jobs import Job
     from eagle.web.room import Room
 
     check(explainer, survey, limit, price_per_row)
@@ -142,16 +143,16 @@ def prepared(
     if host in HERE:
         hosts += [f"{name}:{at}" for name in ("127.0.0.1", "localhost", "[::1]")]
     app = application(room, keys, hosts, title)
-    room.workers.begin(SERVER, room.warm)
+    room.workers.begin(Job("the server itself"), room.warm)
     name = names[0] if names else shown
     return Prepared(app, room, line, f"http://{name}:{at}/#token={keys.token}")
 
 
 def needed() -> Any:
     """The packages of the extra `web`, or a sentence that says how to install them."""
-    for name in ("fastapi", "uvicorn"):
+    for name in ("starlette", "pydantic", "uvicorn"):
         try:
-            module = __import__(name)
+            module = import_module(name)
         except ImportError:
             raise MissingExtraError("the page", name, "web") from None
     return module
