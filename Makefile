@@ -19,8 +19,8 @@ test: $(VENV)/.dev
 	$(BIN)/lint-imports
 	$(BIN)/python -m pytest -n 2
 
-# What the one above leaves out: slow tests, torch, boosters, real servers, Ray, other processor
-# kernels, oldest versions.
+# What the one above leaves out: slow tests, torch, boosters, real servers, Ray, a browser, other
+# processor kernels, oldest versions.
 test-all: $(VENV)/.dev
 	$(BIN)/python tests/everywhere.py
 

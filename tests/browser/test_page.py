@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from eagle import Explainer, Explanation, Texts
+from eagle.until import Budget
 from pages import HOSTILE, Line, Served, answers, explainer, people, served
 
 pytestmark = pytest.mark.browser
@@ -181,6 +182,20 @@ def test_what_is_saved(page: Served, tab: Tab, tmp_path: Path) -> None:
     e = Explanation.from_json(saved("JSON, all of it").decode())
     shown = scores(one)
     assert shown == pytest.approx({str(j): s for j, s in enumerate(e.scores)}, abs=6e-4)
+
+
+def test_what_costs_money_is_asked_when_it_is_pressed(tab: Tab) -> None:
+    model = Line()
+    with served(explainer(model), people(), price_per_row=0.01, limit=Budget(rows=700)) as paid:
+        one = tab(f"{paid.link}&row=1")
+        button = one.get_by_role("button", name="Explain: up to 500 rows, 5.00")
+        button.wait_for()
+        one.wait_for_timeout(500)
+        assert model.rows == 0
+        button.click()
+        one.locator('[data-testid="asked"]').wait_for()
+        assert model.rows == 500
+        assert "500 model rows asked · 5.00 spent of 700" in one.locator("#spent").inner_text()
 
 
 def test_hostile_names_are_only_text(page: Served, tab: Tab) -> None:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
 import threading
 import time
 from dataclasses import replace
@@ -217,6 +221,26 @@ def test_a_saved_explanation_can_be_loaded(page: Served) -> None:
     assert np.allclose(
         e.scores, [b["score"] for b in page.post("explain", row=3, target=1).json()["bars"]]
     )
+
+
+def test_the_command_serves_the_demo() -> None:
+    """It prints a link that works, and ends by Ctrl-C without a word of complaint."""
+    environment = os.environ | {"EAGLE_TOKEN": TOKEN, "PYTHONUNBUFFERED": "1"}
+    command = [sys.executable, "-m", "eagle.cli", "serve", "--port", "0", "--limit", "9000"]
+    with subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        link = process.stdout.readline().split()[1]
+        assert link.endswith(f"/#token={TOKEN}")
+        headers = {"Authorization": f"Bearer {TOKEN}"}
+        about = httpx.get(f"{link.split('#')[0]}api/about", headers=headers).json()
+        assert about["title"] == "Tumours"
+        assert about["survey"] == {"rows": 4096}
+        process.send_signal(signal.SIGINT)
+        assert process.wait(20) in (0, 130)
+        assert "Traceback" not in process.stderr.read()
 
 
 # -- what it costs, and in which turns -------------------------------------------------------------

@@ -47,6 +47,14 @@ def overview(e: Explanations, rows: NDArray[np.intp], of: int, means: Means) -> 
     }
 
 
+def importance(e: Explanations) -> Means:
+    """The mean size of each score; without intervals where the method has no errors."""
+    if e.errors is not None:
+        return e.importance()
+    unknown = np.full(len(e.names), np.nan)
+    return Means(e.names, np.abs(e.scores).mean(axis=0), unknown, unknown, LEVEL)
+
+
 def bars(means: Means, order: NDArray[np.intp]) -> dict[str, Any]:
     """Numbers with intervals, as `chart.js` draws them."""
     return {
@@ -232,4 +240,4 @@ def surprise(predictions: Array) -> Array:
     return np.asarray(np.abs(predictions - predictions.mean()))
 
 
-__all__ = ["bars", "cohorts", "dependence", "overview", "surprise", "swarm"]
+__all__ = ["bars", "cohorts", "dependence", "importance", "overview", "surprise", "swarm"]

@@ -89,8 +89,8 @@ class Payload(TypedDict):
     target: int
     against: int | None
     prediction: float | None
-    local: float
-    intercept: float
+    local: float | None
+    intercept: float | None
     level: float | None
     signed: bool
     bars: list[BarPayload]
@@ -132,8 +132,8 @@ def payload(e: Explanation, level: float = LEVEL, *, words: bool = True) -> Payl
         "target": one,
         "against": other,
         "prediction": known(e.prediction),
-        "local": float(e.local_prediction),
-        "intercept": float(e.intercept),
+        "local": known(e.local_prediction),
+        "intercept": known(e.intercept),
         "level": level if shown is None else shown.level,
         "signed": e.signed,
         "bars": bars,

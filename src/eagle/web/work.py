@@ -283,7 +283,7 @@ def whole(room: Room, wish: Run | Ask, say: Say | None = None) -> Whole:
         raise InputError("an overview needs at least two rows: give the page a table as X")
     e, rows = _whole(room, rows, target, say)
     say("progress", {"what": "weighing", "done": 0, "of": len(rows)}, len(rows))
-    return room.keep(key, (e, rows, e.importance()))
+    return room.keep(key, (e, rows, many.importance(e)))
 
 
 def _whole(

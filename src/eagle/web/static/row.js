@@ -209,7 +209,7 @@ export function rowView(page) {
     const was = edited() && first && first.target === got.target && first.against === got.against && known(first.prediction) ? h("span", { class: "was" }, `was ${answer(first.prediction, first.unit)}`) : "";
     const figure = answer(got.prediction, got.unit);
     verdict.replaceChildren(h("span", { class: "aim" }, `${label}${against}`), h("span", { class: "big", "data-testid": "prediction" }, figure), was,
-      h("span", { class: "quiet" }, `the local line says ${answer(got.local, got.unit)}`));
+      known(got.local) ? h("span", { class: "quiet" }, `the local line says ${answer(got.local, got.unit)}`) : "");
     const many = got.outputs.length > 1 && page.about.task !== "regression" && got.outputs.every((one) => known(one.answer) && one.answer >= 0 && one.answer <= 1);
     const all = got.outputs.map((one, k) => ({ ...one, k }));
     const listed = all.length <= 5 ? all : all.sort((a, b) => b.answer - a.answer).slice(0, 5);

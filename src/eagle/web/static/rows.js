@@ -1,7 +1,7 @@
 // The list of rows: search, sort, and open one. The server sends a page at a time.
 
 import { post } from "./api.js";
-import { number } from "./chart.js";
+import { answer } from "./chart.js";
 import { choice, count, h, later } from "./dom.js";
 
 const PAGE = 60;
@@ -96,7 +96,7 @@ export function rowList(page, open) {
       const meter = h("span", { class: "meter", "aria-hidden": "true" }, h("span", { class: "fill" }));
       meter.firstChild.style.width = `${(100 * share).toFixed(1)}%`;
       return h("li", {}, h("button", { type: "button", class: "rowitem", "data-row": one.row, "aria-current": here ? "true" : null, tabindex: here || (k === 0 && !loaded.some((r) => r.row === page.state.row)) ? "0" : "-1", onclick: () => open(one.row) },
-        h("span", { class: "name" }, one.label), meter, h("span", { class: "num" }, number(one.prediction, 3))));
+        h("span", { class: "name" }, one.label), meter, h("span", { class: "num" }, one.prediction === null ? "–" : answer(one.prediction, page.about.task === "regression" ? "answer" : "probability"))));
     }));
     if (focused !== null) items.querySelector(`[data-row="${focused}"]`)?.focus({ preventScroll: true });
   }
