@@ -4,7 +4,8 @@ Slow tests, those that need torch, boosters, real servers, Ray or a browser, the
 environment, the numerical folders under other processor kernels, with one and two threads, and all
 tests on the oldest versions that we promise to work with. The newest versions are what a fresh
 environment takes: `make test` has run all tests on them before. A part that cannot run here is
-skipped by name; where CI is set it fails by name. What a processor does not have is not asked of it.
+skipped by name; where CI is set it fails by name. What a processor does not have is not asked of
+it.
 """
 
 from __future__ import annotations

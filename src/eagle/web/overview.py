@@ -79,7 +79,7 @@ def bars(means: Means, order: NDArray[np.intp]) -> dict[str, Any]:
 def swarm(e: Explanations, rows: NDArray[np.intp], j: int) -> dict[str, Any]:
     """The rows' scores of one feature: points that would overlap are stacked, some left out."""
     scores = e.scores[:, j]
-    values = Values.of(e.values[:, j])
+    values = Values.of(e.data[:, j])
     rank = np.nan_to_num(values.rank, nan=-1.0)
     cells = cell_of(scores, CELLS)
     shown = thinned(cells, rank, STACK)
@@ -99,8 +99,8 @@ def dependence(
     for place in (j, other):
         if place is not None and place >= len(e.names):
             raise InputError(f"there is no feature number {place}")
-    values = Values.of(e.values[:, j])
-    tint = None if other is None else Values.of(e.values[:, other])
+    values = Values.of(e.data[:, j])
+    tint = None if other is None else Values.of(e.data[:, other])
     keep = np.flatnonzero(~values.missing)
     if not len(keep):
         raise InputError("this feature is missing in all rows")
@@ -138,7 +138,7 @@ def cohorts(e: Explanations, j: int, order: NDArray[np.intp]) -> dict[str, Any]:
     """How mean scores differ between groups of rows, with intervals for all at once."""
     if j >= len(e.names):
         raise InputError(f"there is no feature number {j}")
-    values = Values.of(e.values[:, j])
+    values = Values.of(e.data[:, j])
     labels, names = _labels(values)
     groups = {name: labels == k for k, name in enumerate(names)}
     few = [name for name, mask in groups.items() if mask.sum() < 2]

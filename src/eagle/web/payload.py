@@ -115,7 +115,7 @@ def payload(e: Explanation, level: float = LEVEL, *, words: bool = True) -> Payl
             "key": str(j),
             "name": short(name, LONGEST),
             "condition": short(e.conditions[j], LONGEST),
-            "value": text(e.values[j]),
+            "value": text(e.data[j]),
             "score": float(e.scores[j]),
             "low": known(interval[j, 0]),
             "high": known(interval[j, 1]),

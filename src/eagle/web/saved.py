@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib import import_module
+from operator import attrgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import eagle
 from eagle.explanation import Explanation
 from eagle.types import InputError
 from eagle.web.room import Room
@@ -37,10 +38,9 @@ def _explanation(room: Room, wish: Save) -> Explanation:
 
 def report() -> Callable[..., Any] | None:
     """The function that writes reports, if this version has it."""
-    try:
-        written: Callable[..., Any] = import_module("eagle.report").report
-    except (ImportError, AttributeError):
+    if "report" not in eagle.__all__:
         return None
+    written: Callable[..., Any] = attrgetter("report")(eagle)
     return written
 
 
@@ -50,5 +50,5 @@ def _reported(e: Explanation) -> bytes:
         raise InputError("this version cannot write reports")
     with TemporaryDirectory() as folder:
         path = Path(folder) / "report.html"
-        write(e, path)
+        write(e, path, progress=False)
         return path.read_bytes()
