@@ -49,6 +49,7 @@ def of_polars(table: Any) -> Any:
 FRAME = mixed()
 POLARS = pl.DataFrame({"x": RNG.normal(size=40), "s": RNG.choice(["u", "v"], 40)})
 TEXTS = ["one two three", "four"]
+CURVES = RNG.normal(size=(3, 40)).cumsum(axis=1)
 IMAGES = RNG.random((3, 16, 16))
 
 KINDS: dict[str, tuple[Explainer, Any]] = {
@@ -63,6 +64,7 @@ KINDS: dict[str, tuple[Explainer, Any]] = {
     "no intervals": (Explainer(three, NUMBERS, method=methods.LIME), NUMBERS),
     "no plan": (Explainer(three, NUMBERS, method=methods.UNRAVEL, budget=12), NUMBERS),
     "texts": (Explainer(lambda texts: np.array([len(t) / 9 for t in texts]), eagle.Texts()), TEXTS),
+    "series": (Explainer(lambda x: x.reshape(len(x), -1).mean(axis=1), eagle.Series(4)), CURVES),
     "images": (Explainer(lambda x: x.reshape(len(x), -1).mean(axis=1), eagle.Images(4)), IMAGES),
 }
 

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from eagle import png
 from eagle.explanation import LEVEL, Explanation
 from eagle.show.panels import GAP, panels
-from eagle.show.sheet import GREEN_RED, Shown, hue, pieces, sheet
-from eagle.subject import Image, Passage
+from eagle.show.sheet import GREEN_RED, Shown, hue, pieces, sheet, strongest_channels
+from eagle.subject import Curves, Image, Passage
 from eagle.targets import Target
 from eagle.types import clean, short
 
@@ -26,6 +26,9 @@ VERSION: Final = 1
 
 LONGEST: Final = 200
 """So many characters of a name are sent."""
+
+POINTS: Final = 600
+"""So many points of a curve are sent."""
 
 SIDE: Final = 256
 """Pixels of an image's side on the page."""
@@ -71,12 +74,24 @@ class Word(TypedDict):
     unsure: bool
 
 
+class Channel(TypedDict):
+    """A channel of a series: its values, and the first of its features."""
+
+    name: str
+    values: list[float | None]
+    first: int
+
+
 class SubjectPayload(TypedDict):
-    """The image, its segments by score and by how sure, each as PNG; or the text in pieces."""
+    """The image, its segments by score and by how sure, each as PNG; the text in pieces; or the
+    strongest channels of a series, at their times, and the edges of their segments."""
 
     kind: str
     images: list[str]
     words: list[Word]
+    channels: list[Channel]
+    times: list[float]
+    edges: list[float]
     note: str
 
 
@@ -206,6 +221,9 @@ def subject(e: Explanation) -> SubjectPayload | None:
             "kind": "image",
             "images": [_source(panel) for panel in _apart(panels(shown, e.subject, SIDE), shown)],
             "words": [],
+            "channels": [],
+            "times": [],
+            "edges": [],
             "note": f"Blue pushes the answer up, orange down.{hatched}",
         }
     if isinstance(e.subject, Passage):
@@ -213,9 +231,33 @@ def subject(e: Explanation) -> SubjectPayload | None:
             "kind": "text",
             "images": [],
             "words": [_word(shown, *piece) for piece in pieces(e.subject, e.scores)],
+            "channels": [],
+            "times": [],
+            "edges": [],
             "note": "Green pushes the answer up, red down. Dashed: the interval contains zero.",
         }
+    if isinstance(e.subject, Curves):
+        return _series(shown, e.subject.thinned(POINTS))
     return None
+
+
+def _series(shown: Shown, curves: Curves) -> SubjectPayload:
+    return {
+        "kind": "series",
+        "images": [],
+        "words": [],
+        "channels": [
+            {
+                "name": short(curves.channels[c], LONGEST),
+                "values": [known(value) for value in curves.values[:, c]],
+                "first": c * curves.segments,
+            }
+            for c in strongest_channels(shown, curves)
+        ],
+        "times": curves.times.tolist(),
+        "edges": curves.edges.tolist(),
+        "note": "Blue pushes the answer up, orange down. Pale: the interval contains zero.",
+    }
 
 
 def _apart(beside: NDArray[np.uint8], shown: Shown) -> list[NDArray[np.uint8]]:
