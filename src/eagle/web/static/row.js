@@ -99,7 +99,7 @@ export function rowView(page) {
   async function fromSurvey(still) {
     if (flying) { again = true; return; }
     flying = true;
-    const sent = performance.now(), began = stamp;
+    const sent = performance.now();
     try {
       do {
         again = false;
@@ -108,6 +108,7 @@ export function rowView(page) {
         if (JSON.stringify(wish()) === mine) draw(got, still && last !== null, true);
       } while (again);
       said();
+      const began = stamp;
       if (began) requestAnimationFrame(() => setTimeout(() => { document.body.dataset.latency = (performance.now() - began).toFixed(1); }));
       document.body.dataset.request = (performance.now() - sent).toFixed(1);
       page.fail("");
@@ -124,8 +125,9 @@ export function rowView(page) {
   }
 
   function said() {
+    if (status.firstElementChild?.dataset.survey) return; // what has the focus keeps it
     const box = h("input", { type: "checkbox", checked: asks, onchange: () => { asks = box.checked; fromSurvey(true); } });
-    status.replaceChildren(h("p", { class: "quiet" }, `Scores from a survey of ${count(page.about.survey.rows)} rows: the model is not asked for them.`),
+    status.replaceChildren(h("p", { class: "quiet", "data-survey": "1" }, `Scores from a survey of ${count(page.about.survey.rows)} rows: the model is not asked for them.`),
       page.about.can.ask ? h("label", { class: "tick" }, box, "Ask the model for this row's prediction") : "");
   }
 
