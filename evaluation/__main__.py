@@ -34,6 +34,7 @@ BENCHES: Final = (
     "survey",
     "units",
     "segments",
+    "few",
     "endpoints",
     "page",
 )

@@ -15,6 +15,7 @@ from eagle import Images, Parts, Series, Texts, methods
 from eagle.adapters import CALIBRATED, Calibrated
 from eagle.design.append import Append
 from eagle.design.balanced import Sobol
+from eagle.design.gains import Gains
 from eagle.design.greedy import Greedy, variance_only
 from eagle.design.law import Clipped
 from eagle.design.unravel import Unravel
@@ -43,6 +44,8 @@ METHODS: dict[str, Method] = {
     "eagle latin": replace(methods.EAGLE_WIDE, name="latin", surrogate=Robust()),
     "eagle wide": methods.EAGLE_WIDE,
     "eagle masks": methods.EAGLE_MASKS,
+    "eagle process": replace(methods.EAGLE_PROCESS, design=Gains(pool=200)),
+    "eagle process, logit": replace(methods.EAGLE_PROCESS_LOGIT, design=Gains(pool=200)),
     "greedy by variance": replace(methods.EAGLE, name="variance", design=Greedy(variance_only)),
     "lime": methods.LIME,
     "lime, highest weights": methods.lime(select.Highest(3)),

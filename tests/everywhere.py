@@ -135,7 +135,7 @@ def install_ray() -> None:
 
 def install_web() -> None:
     """What the page needs, Playwright, the system's Chromium, and axe-core for tests alone."""
-    pip(venv(WEB), "--editable", ".[test,web]", *BROWSER)
+    pip(venv(WEB), "--editable", ".[test,web,notebook]", *BROWSER)
     if which("chromium") is None:
         wanted = ["apt-get", "install", "--yes", "--quiet", "chromium"]
         allowed = which("apt-get") is not None and os.geteuid() == 0

@@ -45,6 +45,7 @@ PAGES: Final[dict[str, Callable[[Records], Page]]] = {
 BESIDE: Final = {
     "paper/README.md": "As much as was run in the paper's own sizes",
     "untouched.md": "The default on tables that had no say in anything",
+    "few-rows.md": "Few paid rows: 16 to 256 rows of masks and tables",
     "survey.md": "Surveys: one set of rows for every row of a table, beside plans for each row",
 }
 """Pages that stand beside those of a profile."""

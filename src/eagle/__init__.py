@@ -33,7 +33,8 @@ from eagle.types import (
 )
 
 if TYPE_CHECKING:
-    from eagle import dataset, plot
+    from eagle import dataset, notebook, plot
+    from eagle.reports import report
     from eagle.web.server import serve
 
 __version__ = "0.2.0"
@@ -64,7 +65,9 @@ __all__ = [
     "dataset",
     "load",
     "methods",
+    "notebook",
     "plot",
+    "report",
     "serve",
     "theory",
     "until",
@@ -77,13 +80,17 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> Any:
-    """`eagle.dataset`, `eagle.plot` and `eagle.serve`, imported when they are first asked for."""
+    """What is imported when it is first asked for."""
     if name == "serve":
         from eagle.web.server import serve
 
         return serve
-    if name in ("dataset", "plot"):
+    if name in ("dataset", "notebook", "plot"):
         from importlib import import_module
 
         return import_module(f"eagle.{name}")
+    if name == "report":
+        from eagle.reports import report
+
+        return report
     raise AttributeError(f"module 'eagle' has no attribute {name!r}")

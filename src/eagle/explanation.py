@@ -22,7 +22,7 @@ from eagle.surrogate.posterior import Bounds, Posterior
 from eagle.table.moves import Moves
 from eagle.targets import Target, answers_of, bounds_of, explained, refuse_pair, target_text
 from eagle.ties import ranked
-from eagle.types import NOTHING, Array, InputError, Need, Points, Rows, integer, short
+from eagle.types import NOTHING, Array, InputError, Law, Need, Points, Rows, integer, short
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -80,6 +80,10 @@ class Evidence(Protocol):
     def moves(self) -> Moves | None:
         """What the steps of a table's points stand for: None where features say it all."""
 
+    @property
+    def law(self) -> Law | None:
+        """The law that scores are about, if the surrogate was told it."""
+
     def rows(self, surrogate: Surrogate, n: int | None = None) -> Rows:
         """The first n rows, or all, as the surrogate of the explanation was put on them."""
 
@@ -95,10 +99,12 @@ class Asked:
     answers: Array
     often: Array
     moves: Moves | None = None
+    law: Law | None = None
 
     def rows(self, surrogate: Surrogate, n: int | None = None) -> Rows:
         balanced = Need.BALANCED in surrogate.needs  # a method checks this when it is composed
-        return Rows(self.features[:n], self.weight[:n], self.often[:n], balanced)
+        rows = self.features[:n], self.weight[:n], self.often[:n]
+        return Rows(*rows, balanced, self.law, self.points[:n])
 
 
 @final

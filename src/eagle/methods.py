@@ -14,6 +14,7 @@ from eagle.design.cluster import Cluster
 from eagle.design.coalitions import Coalitions
 from eagle.design.complements import Complements
 from eagle.design.focused import IDENTITY, Focus, ToGo
+from eagle.design.gains import Gains
 from eagle.design.greedy import Greedy
 from eagle.design.hadamard import Hadamard
 from eagle.design.independent import Independent
@@ -29,6 +30,7 @@ from eagle.surrogate.bayes import BayesLinear, Prior
 from eagle.surrogate.bootstrap import Bootstrap
 from eagle.surrogate.boundary import Boundary
 from eagle.surrogate.evidence import BayesRidge
+from eagle.surrogate.functional import Functional
 from eagle.surrogate.heldout import HeldOut
 from eagle.surrogate.logistic import Logistic
 from eagle.surrogate.pairs import Paired
@@ -87,6 +89,22 @@ EAGLE_MASKS: Final = Method("EAGLE (masks)", Complements(), Exponential(), Paire
 It converges to the same explanation as `EAGLE_BALANCED`, with fewer rows
 (`python -m evaluation bench masks`). If all masks fit into the budget, its scores are exact.
 """
+
+EAGLE_PROCESS: Final = Method(
+    "EAGLE (process)", Gains(), Exponential(), Functional(), COSINE, budget=128
+)
+"""For 16 to 256 rows that are paid for: EAGLE's information gain about the scores themselves, under
+a Gaussian process of the answers in place of a line.
+
+It converges to the same explanation as `EAGLE_MASKS` and `EAGLE_BALANCED`. It works on masks and in
+the binned view of tables (docs/adr/0043-few-paid-rows.md).
+"""
+
+EAGLE_PROCESS_LOGIT: Final = replace(
+    EAGLE_PROCESS, name="EAGLE (process, logit)", surrogate=Functional(logit=True)
+)
+"""`EAGLE_PROCESS` that may predict probabilities of masks by their log-odds: nearest to the limit
+of all from few rows, without intervals. Scores are those of probabilities, as ever."""
 
 ENOUGH: Final = 40
 """How many rows should change a value, and keep it, before its score is trusted."""

@@ -153,6 +153,7 @@ class Need(Enum):
     VALUES = "the values of the rows asked in place of their features: every space has them"
     BALANCED = "balanced rows, which fill their law evenly in the order in which they are planned"
     WHOLE = "a number of rows that is fixed before any is asked: its plans do not grow"
+    LAW = "the law that the scores are about, not only rows of it: a method tells it"
 
 
 NOTHING: Final[frozenset[Need]] = frozenset()
@@ -310,18 +311,38 @@ class Kernel(Protocol):
 
 @final
 @dataclass(frozen=True, eq=False)
+class Law:
+    """The law of matches that scores are about: the space's own law times the kernel.
+
+    `chance`, shape (d,), is the probability that a feature matches, and `inside`, shape (d,), how
+    many of its `steps` steps do; all steps that match are equally likely, and so are the others.
+    Features of a table are independent. On masks `sizes`, shape (d + 1,), is the probability that
+    k parts are kept; which ones is uniform.
+    """
+
+    chance: Array
+    inside: Array
+    steps: int
+    sizes: Array | None = None
+
+
+@final
+@dataclass(frozen=True, eq=False)
 class Rows:
     """All that a surrogate may know of its rows before the answers. Each row is there once.
 
     `features`, shape (n, d), are what it is fitted on; the first row is the instance. `weight`,
     shape (n,), is how much each row counts, and `often` how many times it was planned, which the
-    weight includes. `balanced` says whether the rows fill their law evenly, in this order.
+    weight includes. `balanced` says whether the rows fill their law evenly, in this order. A
+    surrogate that needs it is also told the `law`, and the `points` in the encoding of their space.
     """
 
     features: Array
     weight: Array
     often: Array
     balanced: bool = False
+    law: Law | None = None
+    points: Points | None = None
 
     @classmethod
     def each_once(cls, features: Array, weight: Array, balanced: bool = False) -> Rows:
@@ -333,7 +354,9 @@ class Rows:
 
     def take(self, index: Any) -> Rows:
         """The rows at these places, which may repeat."""
-        return Rows(self.features[index], self.weight[index], self.often[index], self.balanced)
+        points = None if self.points is None else self.points[index]
+        arrays = self.features[index], self.weight[index], self.often[index]
+        return Rows(*arrays, self.balanced, self.law, points)
 
 
 class Design(Protocol):

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 import eagle
 from eagle import methods
-from eagle.design.complements import Complements, every_pair, sizes
+from eagle.design.complements import Complements, every_pair
+from eagle.design.law import sizes
 from eagle.engine.plan import Planner
 from eagle.kernel import Exponential, Unit, cosine
 from eagle.source.masks import EvenSizes, Fair, MaskSpace

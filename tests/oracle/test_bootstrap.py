@@ -18,9 +18,21 @@ from eagle.surrogate import select
 from eagle.surrogate.bayes import BayesLinear
 from eagle.surrogate.bootstrap import Bootstrap
 from eagle.surrogate.evidence import BayesRidge
+from eagle.surrogate.fit import Fitted, Fitter
 from eagle.surrogate.posterior import Draws
 from eagle.surrogate.ridge import Ridge
-from eagle.types import NOTHING, Array, InputError, Kernel, Points, Rows, Seen, Space
+from eagle.types import (
+    NOTHING,
+    UNBOUNDED,
+    Array,
+    InputError,
+    Kernel,
+    Points,
+    Range,
+    Rows,
+    Seen,
+    Space,
+)
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -280,3 +292,30 @@ def test_rows_chosen_by_answers_cannot_be_resampled() -> None:
 def test_a_bootstrap_needs_resamples(resamples: Any) -> None:
     with pytest.raises(InputError, match="at least 2 resamples"):
         Bootstrap(Ridge(), resamples)
+
+
+def test_resamples_are_told_the_bounds_of_the_answers() -> None:
+    told: list[Range] = []
+
+    class Listening:
+        needs = NOTHING
+
+        def room(self, n: int, d: int) -> int:
+            return 0
+
+        def on(self, rows: Rows) -> Fitter:
+            inner = Ridge().on(rows)
+
+            class Heard:
+                nbytes, shared = 0, ()
+
+                def fit(self, y: Array, bounds: Range = UNBOUNDED) -> Fitted:
+                    told.append(bounds)
+                    return inner.fit(y, bounds)
+
+            return Heard()
+
+    rng = np.random.default_rng(0)
+    rows = Rows.each_once(rng.normal(size=(12, 2)), np.ones(12))
+    Bootstrap(Listening(), 3).on(rows).fit(rng.random(12), (0.0, 1.0))
+    assert told == [(0.0, 1.0)] * 4

@@ -7,7 +7,18 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Sequence
 
 import eagle
-from eagle.cli import compare, demo, doctor, explain, ledger, plan, serve, summary, survey
+from eagle.cli import (
+    compare,
+    demo,
+    doctor,
+    explain,
+    ledger,
+    plan,
+    report,
+    serve,
+    summary,
+    survey,
+)
 from eagle.cli.process import run_command
 from eagle.types import InputError
 
@@ -58,6 +69,13 @@ def parser() -> ArgumentParser:
             summary.summary,
             "say what drives a model over a whole table, with intervals",
             "eagle summary explanations.parquet --by job --plot groups.png",
+        )
+    )
+    report.options(
+        command(
+            report.report,
+            "write a saved result as one HTML file, to read, mail and print",
+            "eagle report explanations.parquet --by job -o why.html",
         )
     )
     compare.options(

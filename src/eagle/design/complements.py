@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from eagle.design.balanced import masks, scrambled
 from eagle.design.hadamard import rows
-from eagle.design.law import raw
+from eagle.design.law import raw, sizes
 from eagle.kernel import TINY
 from eagle.types import Array, Kernel, Need, Points, Space
 
@@ -125,15 +125,6 @@ def distinct(space: Space, points: Sequence[Points]) -> Points:
     """Points without duplicates; of equal ones the first stays."""
     every = np.concatenate([part.astype(space.origin.dtype) for part in points])
     return np.asarray(every[space.distinct(every)[0]])
-
-
-def sizes(space: Space, kernel: Kernel) -> Array:
-    """t(k): the probability of k kept parts times their kernel weight, shape (d + 1,)."""
-    assert space.counts is not None
-    d, law = len(space.origin), space.counts
-    if d <= 2 and law[d] == 0:
-        law = np.append(law[:d] * d, 1.0) / (d + 1)
-    return np.asarray(law * kernel(np.tri(d + 1, d, k=-1), np.ones(d)))
 
 
 def generator(seed: int) -> np.random.Generator:

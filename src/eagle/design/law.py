@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eagle.kernel import Exponential, Unit, euclidean
-from eagle.types import NOTHING, Array, InputError, Kernel, Need, Points, Space, finite, told
+from eagle.types import NOTHING, Array, InputError, Kernel, Law, Need, Points, Space, finite, told
 
 
 class Tilt(Protocol):
@@ -157,6 +157,34 @@ def tilted_counts(space: Space, kernel: Kernel) -> Array:
     d = len(space.origin)
     kept = np.tri(d + 1, d, k=-1)
     return space.counts * kernel(kept, np.ones(d))
+
+
+def sizes(space: Space, kernel: Kernel) -> Array:
+    """As `tilted_counts`, but two parts or fewer are all kept with probability 1/(d + 1) where the
+    law of masks never keeps all, as that of texts: otherwise no line could be fitted."""
+    assert space.counts is not None
+    d, law = len(space.origin), space.counts
+    if d <= 2 and law[d] == 0:
+        law = np.append(law[:d] * d, 1.0) / (d + 1)
+    return np.asarray(law * kernel(np.tri(d + 1, d, k=-1), np.ones(d)))
+
+
+def law_of(space: Space, kernel: Kernel) -> Law:
+    """The law of matches that scores are about: the space's own law times the kernel."""
+    features, anchor = every_step(space)
+    if (anchor != 1).any():
+        raise InputError(
+            "the law of matches is known where features match the instance or do not: take the "
+            "binned view of a table, or masks"
+        )
+    inside = (features == 1).sum(axis=0).astype(np.float64)
+    if space.counts is not None:
+        law = sizes(space, kernel)
+        law = law / law.sum()
+        chance = np.full(len(anchor), law @ np.arange(len(law)) / max(len(anchor), 1))
+        return Law(chance, inside, space.steps, law)
+    tilt = Absorbed().tilt(space, kernel)
+    return Law((tilt * features).sum(axis=0) / tilt.sum(axis=0), inside, space.steps)
 
 
 def even(space: Space) -> Array:

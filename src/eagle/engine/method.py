@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, TypeAlias, final
 
+from eagle.design.law import law_of
 from eagle.surrogate.fit import Surrogate
 from eagle.types import (
     NOTHING,
@@ -16,6 +17,7 @@ from eagle.types import (
     Array,
     InputError,
     Kernel,
+    Law,
     Need,
     Planned,
     Points,
@@ -80,7 +82,8 @@ class Method:
     @property
     def needs(self) -> frozenset[Need]:
         """What the method needs: the needs of its parts, except those they meet for one another."""
-        return (self.design.needs | self.surrogate.needs) - {Need.BALANCED, Need.WHOLE}
+        met = {Need.BALANCED, Need.WHOLE, Need.LAW}
+        return (self.design.needs | self.surrogate.needs) - met
 
     @property
     def nested(self) -> bool:
@@ -97,6 +100,11 @@ class Method:
     def kernel_in(self, space: Space) -> Kernel:
         """The kernel that weighs points of this space."""
         return self.on_masks if space.masks and self.on_masks is not None else self.kernel
+
+    def law(self, space: Space) -> Law | None:
+        """The law that scores are about, if the surrogate needs it."""
+        known = Need.LAW in self.surrogate.needs
+        return law_of(space, self.kernel_in(space)) if known else None
 
     def weight(self, space: Space, features: Array) -> Array:
         """How much each row counts, shape (n,)."""

@@ -172,7 +172,8 @@ class Planner:
         features = space.features(points)
         weight = self.method.weight(space, features) * often
         seen = self.method.fitted_on(space, points, features)
-        return self.ready(points, Rows(seen, weight, often, self.method.design.balanced))
+        balanced, law = self.method.design.balanced, self.method.law(space)
+        return self.ready(points, Rows(seen, weight, often, balanced, law, points))
 
     def ready(self, points: Points, rows: Rows) -> Prepared:
         """Points with all that the surrogate can do before the answers."""
@@ -302,7 +303,13 @@ class Plan:
             task=task,
             contrast=self.contrast,
             evidence=Asked(
-                p.points, p.rows.features, p.rows.weight, answers, p.rows.often, self.moves
+                p.points,
+                p.rows.features,
+                p.rows.weight,
+                answers,
+                p.rows.often,
+                self.moves,
+                p.rows.law,
             ),
             bill=bill,
             method=self.method,

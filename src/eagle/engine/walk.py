@@ -137,7 +137,8 @@ class Choosing:
 
     def _rows(self, features: Array) -> Rows:
         often = self._often.astype(np.float64)
-        return Rows(features, self._weight * often, often, self.design.balanced)
+        balanced, law = self.design.balanced, self.planner.method.law(self.space)
+        return Rows(features, self._weight * often, often, balanced, law, self._points)
 
     def next(self) -> Points:
         self._before = (self._chosen, self._first, self._often, self._features, self._weight)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eagle.explanation import LEVEL, Asked, Bill, Explanation, columns
-from eagle.files import links, moves, sealed, subjects, surrogates
+from eagle.files import laws, links, moves, sealed, subjects, surrogates
 from eagle.files.agree import ROUNDING, agree
 from eagle.files.registry import TIGHT, UnknownKindError
 from eagle.files.sealed import (
@@ -106,6 +106,7 @@ def to_dict(e: Explanation) -> dict[str, Any]:
                 "answers": pack(e.evidence.answers),
                 **surrogates.repeats(e.evidence.often),
                 "moves": moves.to_dict(e.evidence.moves),
+                **laws.to_dict(e.evidence.law),
             },
             "subject": subjects.to_dict(e.subject),
             "note": e.note,
@@ -209,6 +210,7 @@ def _read(data: Mapping[str, Any]) -> Explanation:
             _answers(evidence["answers"]),
             surrogates.often(evidence, surrogate),
             moves.read(evidence.get("moves"), unpack(evidence["points"], 2), d),
+            laws.read(evidence.get("law"), unpack(evidence["points"], 2), d),
         ),
         bill=Bill(
             integer(bill["rows"]),

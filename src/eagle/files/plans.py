@@ -11,7 +11,7 @@ from typing import Any, Final, get_args
 import numpy as np
 
 from eagle.engine.plan import Plan, Prepared
-from eagle.files import links, moves, sealed, subjects, surrogates
+from eagle.files import laws, links, moves, sealed, subjects, surrogates
 from eagle.files.registry import UnknownKindError
 from eagle.files.sealed import (
     FAULTS,
@@ -65,6 +65,7 @@ def _to_dict(plan: Plan) -> dict[str, Any]:
             "z": pack(plan.prepared.rows.features),
             "weight": pack(plan.prepared.rows.weight),
             **surrogates.repeats(plan.prepared.rows.often),
+            **laws.to_dict(plan.prepared.rows.law),
             "subject": subjects.to_dict(plan.subject),
             "moves": moves.to_dict(plan.moves),
         }
@@ -95,7 +96,8 @@ def _read(data: Mapping[str, Any]) -> Plan:
     if (weight < 0).any():
         raise ValueError("a weight is negative")
     often = surrogates.often(data, surrogate)
-    rows = Rows(z, weight, often, Need.BALANCED in surrogate.needs)
+    law = laws.read(data.get("law"), points, len(features))
+    rows = Rows(z, weight, often, Need.BALANCED in surrogate.needs, law, points)
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")  # about numbers that no plan has
         fitter = surrogate.on(rows)

@@ -10,6 +10,7 @@ from eagle.surrogate.bayes import BayesLinear, Prior
 from eagle.surrogate.bootstrap import Bootstrap
 from eagle.surrogate.boundary import Boundary
 from eagle.surrogate.evidence import BayesRidge
+from eagle.surrogate.functional import Functional
 from eagle.surrogate.heldout import Cautious, HeldOut
 from eagle.surrogate.logistic import Logistic
 from eagle.surrogate.pairs import Paired
@@ -42,6 +43,7 @@ OWN: Final = (
     Process,
     Reweighted,
     Evenness,
+    Functional,
 )
 """The library's own surrogates and their parts."""
 

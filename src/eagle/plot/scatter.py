@@ -205,7 +205,7 @@ def _bars(p: Page, axis: Axis, scores: Array, interval: Array) -> bool:
     if np.isnan(interval).all():
         return False
     many = len(scores) > EACH
-    rows = _middle_rows(axis.bins, scores) if many else np.arange(len(scores))
+    rows = middle_rows(axis.bins, scores) if many else np.arange(len(scores))
     x, y, (low, high) = axis.x[rows], scores[rows], interval[rows].T
     p.ax.errorbar(
         x,
@@ -223,7 +223,7 @@ def _bars(p: Page, axis: Axis, scores: Array, interval: Array) -> bool:
     return many
 
 
-def _middle_rows(bins: NDArray[np.intp], scores: Array) -> NDArray[np.intp]:
+def middle_rows(bins: NDArray[np.intp], scores: Array) -> NDArray[np.intp]:
     """In each bin the row whose score is in the middle. A mean could be a score that no row has."""
     order = np.lexsort((scores, bins))
     _, start, counts = np.unique(bins[order], return_index=True, return_counts=True)

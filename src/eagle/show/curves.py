@@ -21,12 +21,18 @@ PARTS: Final = 400
 WIDE, CURVE, SCORES = 600, 56, 30
 """Units of a drawing: its width, the height of the curve, and that of the scores below it."""
 
+TALL: Final = f'style="height:{CURVE + SCORES}px"'
+"""How high a drawing is on a page."""
+
 DEEP, SHADES = 0.65, 8
 """The opacity of the strongest segment, and how many shades there are up to it."""
 
 
-def drawing(shown: Shown, curves: Curves) -> str:
-    """The strongest channels of a series, one below the other, and what the colours mean."""
+def drawing(shown: Shown, curves: Curves, tall: str = TALL) -> str:
+    """The strongest channels of a series, one below the other, and what the colours mean.
+
+    `tall` is the attribute that gives a drawing its height.
+    """
     most = int(np.clip(PARTS // curves.segments, 1, CHANNELS))
     drawn = strongest_channels(shown, curves, most)
     thin = curves.thinned(POINTS // len(drawn))
@@ -38,19 +44,22 @@ def drawing(shown: Shown, curves: Curves) -> str:
     said = ["Blue pushes the answer up, orange down."] * shown.signed
     said += ["Grey: the interval contains zero."] * bool(shown.unsure.any())
     said += [f"… and {hidden} more channel{'s' if hidden > 1 else ''}."] * (hidden > 0)
-    each = (_channel(shown, thin, c, low, high) for c in drawn)
+    each = (_channel(shown, thin, c, (low, high), tall) for c in drawn)
     return f'{"".join(each)}<div class="fact">{" ".join(said)}</div>'
 
 
-def _channel(shown: Shown, curves: Curves, channel: int, low: float, high: float) -> str:
+def _channel(
+    shown: Shown, curves: Curves, channel: int, ends: tuple[float, float], tall: str
+) -> str:
     """A channel's name, its curve on shaded segments, and the scores of these with intervals."""
+    low, high = ends
     name = escape(short(curves.channels[channel], 48))
     label = f'<div class="fact"><bdi>{name}</bdi></div>' if name else ""
     mine = slice(channel * curves.segments, (channel + 1) * curves.segments)
     down = CURVE + 3 + (SCORES - 5) * (high - np.append(shown.scores[mine], 0.0)) / (high - low)
     return (
         f'{label}<svg viewBox="0 0 {WIDE} {CURVE + SCORES}" preserveAspectRatio="none" role="img" '
-        f'style="height:{CURVE + SCORES}px" aria-label="{name} by segment">'
+        f'{tall} aria-label="{name} by segment">'
         f"{_segments(shown, curves, mine, down)}"
         f'<path d="M0 {down[-1]:.1f}H{WIDE}" stroke="currentColor" stroke-opacity=".4"/>'
         f"{_whiskers(shown.interval[mine], curves, low, high)}"

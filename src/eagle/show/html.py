@@ -119,7 +119,7 @@ def _words(shown: Shown, passage: Passage) -> str:
     out = []
     for text, k in pieces(passage, shown.scores):
         if k is None:
-            out.append(escape(_lines(text)))
+            out.append(escape(lines(text)))
             continue
         colour = hue(shown, k, GREEN_RED)
         pale = 0.4 if shown.unsure[k] else 0.75
@@ -130,22 +130,22 @@ def _words(shown: Shown, passage: Passage) -> str:
         out.append(
             f'<span{kind} title="{escape(number(float(shown.scores[k])))}" style="background:rgba('
             f'{red},{green},{blue},{share});border-width:{frame}px;border-color:{colour}">'
-            f"{escape(_lines(text))}</span>"
+            f"{escape(lines(text))}</span>"
         )
     return "".join(out)
 
 
-def _lines(text: str) -> str:
+def lines(text: str) -> str:
     """A text that any page can show, with its lines."""
     return "\n".join(clean(line) for line in text.splitlines()) + "\n" * text.endswith("\n")
 
 
 def comparison(c: Comparison) -> str:
     """The cost and the scores of each method, with notes."""
-    parts = [f"<p><b>{escape(tables.title(c))}</b></p>"]
+    parts = [f'<div class="title">{escape(tables.title(c))}</div>']
     parts += [_table(tables.costs(c)), _table(tables.scores(c))]
-    parts += [f"<p>{escape(note)}</p>" for note in tables.notes(c)]
-    return f"<div>{''.join(parts)}</div>"
+    parts += [f'<div class="fact">{escape(note)}</div>' for note in tables.notes(c)]
+    return f'<div class="eagle"><style>{STYLE}</style>{"".join(parts)}</div>'
 
 
 def _table(rows: Sequence[Sequence[str]]) -> str:

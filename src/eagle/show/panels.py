@@ -15,15 +15,19 @@ SMALLEST: Final = 20
 
 SHADES: Final = 0b11111000
 
-GAP: Final = 4
-"""White pixels between panels."""
-
 WIDEST: Final = 128
 """Pixels of an image's side on a page."""
 
 
 def panels(shown: Shown, image: Image, side: int = WIDEST) -> NDArray[np.uint8]:
-    """The image, its heat map, and its uncertainty if known, side by side, small.
+    """The image, its heat map, and its uncertainty if known, side by side, small."""
+    parts = pictures(shown, image, side)
+    gap = np.full((len(parts[0]), 4, 3), 255, dtype=np.uint8)
+    return np.concatenate([piece for part in parts for piece in (part, gap)][:-1], axis=1)
+
+
+def pictures(shown: Shown, image: Image, side: int = WIDEST) -> list[NDArray[np.uint8]]:
+    """The image, its heat map, and its uncertainty if known, with so many pixels a side at most.
 
     Segments whose interval contains zero are hatched. Shades are fewer than there could be: it
     halves the bytes, and is hardly seen.
@@ -39,9 +43,7 @@ def panels(shown: Shown, image: Image, side: int = WIDEST) -> NDArray[np.uint8]:
         parts.append(np.repeat(255 * (1 - shown.doubt)[labels][..., None], 3, axis=2))
     edge = np.where(_edges(labels), 0.6, 1.0)[..., None]
     parts[1:] = [part * edge for part in parts[1:]]
-    gap = np.full((len(labels), GAP, 3), 255.0)
-    beside = [piece for part in parts for piece in (part, gap)][:-1]
-    return np.asarray(np.rint(np.concatenate(beside, axis=1)), dtype=np.uint8)
+    return [np.asarray(np.rint(part), dtype=np.uint8) for part in parts]
 
 
 def _thinned(n: int, share: float) -> NDArray[np.intp]:

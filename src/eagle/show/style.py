@@ -1,4 +1,4 @@
-"""The look of all parts of a page, light and dark."""
+"""The look of all parts of a page, light and dark: by the screen, or by a notebook's theme."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ STYLE: Final = """
 .eagle{--up:#0072B2;--down:#D55E00;--line:#8884;--soft:#666;color:inherit;
 font:13px/1.45 system-ui,sans-serif;max-width:64em}
 @media(prefers-color-scheme:dark){.eagle{--up:#56B4E9;--down:#E69F00;--soft:#aaa}}
+[data-jp-theme-light=false] .eagle,.vscode-dark .eagle{--up:#56B4E9;--down:#E69F00;--soft:#aaa}
+[data-jp-theme-light=true] .eagle,.vscode-light .eagle{--up:#0072B2;--down:#D55E00;--soft:#666}
 .eagle table{border-collapse:collapse;width:100%;margin:.4em 0;background:none;font:inherit}
 .eagle th,.eagle td{padding:.15em .6em;text-align:right;border:0;
 border-bottom:1px solid var(--line);background:none;white-space:nowrap;

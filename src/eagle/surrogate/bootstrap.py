@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle.surrogate.fit import DeferredFit, Fit, Fitter, Surrogate
+from eagle.surrogate.fit import Fit, Fitter, Surrogate, checked
 from eagle.surrogate.posterior import Draws
-from eagle.types import Array, InputError, Need, Rows
+from eagle.types import UNBOUNDED, Array, InputError, Need, Range, Rows
 
 
 @final
@@ -40,14 +39,14 @@ class Bootstrap:
         return 4 * self.resamples * n + self.surrogate.room(n, d)
 
     def on(self, rows: Rows) -> Fitter:
-        return DeferredFit(partial(self.fit, rows), rows)
+        return Resampled(self, rows)
 
-    def fit(self, rows: Rows, y: Array) -> Fit:
-        full = self.surrogate.on(rows).fit(y)
+    def fit(self, rows: Rows, y: Array, bounds: Range = UNBOUNDED) -> Fit:
+        full = self.surrogate.on(rows).fit(y, bounds)
         values = np.empty((self.resamples, rows.features.shape[1]))
         for i, often in enumerate(self._often(len(y))):
             again = np.repeat(np.arange(len(y)), often)  # a row drawn twice is fitted twice
-            values[i] = self.surrogate.on(rows.take(again)).fit(y[again]).scores
+            values[i] = self.surrogate.on(rows.take(again)).fit(y[again], bounds).scores
         return Fit(
             full.scores,
             full.intercept,
@@ -67,3 +66,23 @@ class Bootstrap:
             drawn = 1 + (np.asarray(raw) % np.uint64(n - 1)).astype(np.intp)
             np.add.at(out, (np.repeat(np.arange(self.resamples), n - 1), drawn), 1)
         return out
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Resampled:
+    """A bootstrap put on its rows."""
+
+    how: Bootstrap
+    rows: Rows
+
+    @property
+    def nbytes(self) -> int:
+        return self.rows.weight.nbytes
+
+    @property
+    def shared(self) -> tuple[Array, ...]:
+        return ()
+
+    def fit(self, y: Array, bounds: Range = UNBOUNDED) -> Fit:
+        return self.how.fit(self.rows, checked(y, self.rows.weight), bounds)

@@ -82,6 +82,11 @@ class SurveyEvidence:
         tables = [np.concatenate([[np.nan], *column.values]) for column in columns]
         return Moves(tuple(tables), self.values, tuple(c.levels is not None for c in columns))
 
+    @property
+    def law(self) -> None:
+        """A survey's surrogate is told weights, not a law."""
+        return None
+
     def rows(self, surrogate: Surrogate, n: int | None = None) -> Rows:
         """The first n rows, or all, as the line of a survey is put on them."""
         return Rows(self.features[:n], self.weight[:n], self.often[:n], balanced=True)

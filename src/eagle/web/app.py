@@ -20,7 +20,7 @@ from eagle.web import work
 from eagle.web.guard import Guard, Keys, TooLargeError
 from eagle.web.jobs import Job
 from eagle.web.room import Room
-from eagle.web.saved import report, saved
+from eagle.web.saved import saved
 from eagle.web.stream import Runs, sentence
 from eagle.web.turns import Cancelled
 from eagle.web.wishes import (
@@ -129,7 +129,6 @@ def _fixed(room: Room, title: str) -> dict[str, Any]:
             "ask": room.can,
             "explain": room.explainer is not None and room.can,
             "survey": _may_survey(room),
-            "report": report() is not None,
         },
         "methods": work.offered(room.plain),
         "budget": None if room.plain is None else room.plain.budget,

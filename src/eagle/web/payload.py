@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from eagle import png
 from eagle.explanation import LEVEL, Explanation
-from eagle.show.panels import GAP, panels
+from eagle.show.panels import pictures
 from eagle.show.sheet import GREEN_RED, Shown, hue, pieces, sheet, strongest_channels
 from eagle.subject import Curves, Image, Passage
 from eagle.targets import Target
@@ -219,7 +219,7 @@ def subject(e: Explanation) -> SubjectPayload | None:
         hatched = " Hatched: the interval contains zero." if shown.unsure.any() else ""
         return {
             "kind": "image",
-            "images": [_source(panel) for panel in _apart(panels(shown, e.subject, SIDE), shown)],
+            "images": [_source(one) for one in pictures(shown, e.subject, SIDE)],
             "words": [],
             "channels": [],
             "times": [],
@@ -258,13 +258,6 @@ def _series(shown: Shown, curves: Curves) -> SubjectPayload:
         "edges": curves.edges.tolist(),
         "note": "Blue pushes the answer up, orange down. Pale: the interval contains zero.",
     }
-
-
-def _apart(beside: NDArray[np.uint8], shown: Shown) -> list[NDArray[np.uint8]]:
-    """Panels that stand side by side, each by itself."""
-    count = 3 if shown.doubt.any() else 2
-    wide = (beside.shape[1] - GAP * (count - 1)) // count
-    return [beside[:, k * (wide + GAP) : k * (wide + GAP) + wide] for k in range(count)]
 
 
 def _source(pixels: NDArray[np.uint8]) -> str:

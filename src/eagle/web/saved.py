@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from operator import attrgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
-import eagle
 from eagle.explanation import Explanation
-from eagle.types import InputError
+from eagle.reports import report
 from eagle.web.room import Room
 from eagle.web.wishes import Save
 from eagle.web.work import explained
@@ -36,19 +32,8 @@ def _explanation(room: Room, wish: Save) -> Explanation:
     return room.from_survey(x, target, answers)
 
 
-def report() -> Callable[..., Any] | None:
-    """The function that writes reports, if this version has it."""
-    if "report" not in eagle.__all__:
-        return None
-    written: Callable[..., Any] = attrgetter("report")(eagle)
-    return written
-
-
 def _reported(e: Explanation) -> bytes:
-    write = report()
-    if write is None:
-        raise InputError("this version cannot write reports")
     with TemporaryDirectory() as folder:
         path = Path(folder) / "report.html"
-        write(e, path, progress=False)
+        report(e, path, progress=False)
         return path.read_bytes()

@@ -44,7 +44,7 @@ export function saveMenu(page, what) {
   add("PNG picture", ({ payload, name, label }) => asPng(payload, name, label));
   add("SVG picture", ({ payload, name, label }) => asSvg(payload, name, label));
   add("JSON, all of it", async ({ wish, name }) => download(await fetchedFile("/api/save", { ...wish, form: "json" }), `${name}.json`));
-  if (page.about.can.report) add("Report", async ({ wish, name }) => download(await fetchedFile("/api/save", { ...wish, form: "report" }), `${name}.html`));
+  add("Report", async ({ wish, name }) => download(await fetchedFile("/api/save", { ...wish, form: "report" }), `${name}.html`));
   menu.append(list);
   menu.addEventListener("keydown", (event) => { if (event.key === "Escape") { menu.open = false; menu.querySelector("summary").focus(); } });
   document.addEventListener("click", (event) => { if (!menu.contains(event.target)) menu.open = false; });

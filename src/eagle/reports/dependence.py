@@ -1,0 +1,158 @@
+"""The scores of the strongest features against their values."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eagle.explanations import Explanations
+from eagle.plot.many import Values, cell_of, intervals, stacked_up, strongest, thinned, unclear
+from eagle.plot.page import per_cent
+from eagle.plot.scatter import EACH, Axis, middle_rows
+from eagle.reports import strips
+from eagle.reports.parts import name, paragraph, text
+from eagle.reports.scale import Scale, tick
+from eagle.types import Array, short
+
+FEATURES: Final = 4
+"""So many features are drawn."""
+
+CELLS: Final = 110
+"""Points of one of so many cells along either axis hide one another…"""
+
+CROWD: Final = 2
+"""…so that of more than these, some stand for all."""
+
+LEVELS: Final = 8
+"""So many levels have a place of their own."""
+
+SIDE: Final = 1000
+"""Units along either axis."""
+
+
+def section(e: Explanations, level: float, note: str) -> str:
+    """A panel for each of the strongest features."""
+    order = strongest(e, FEATURES)
+    interval = intervals(e, order, level)
+    panels = "".join(
+        _panel(e.names[j], Values.of(e.data[:, j]), e.scores[:, j], interval[:, k])
+        for k, j in enumerate(order.tolist())
+    )
+    known = bool(np.isfinite(interval).any())
+    bars = f" Lines are {per_cent(level)} intervals of single rows." if known else ""
+    if known and len(e) > EACH:
+        bars = (
+            " Large points: of rows near one another, the one in the middle, with its "
+            f"{per_cent(level)} interval."
+        )
+    pale = (
+        f" Pale: the {per_cent(level)} interval contains zero." if unclear(interval).any() else ""
+    )
+    said = f"A point is a row: its value, and the score of the feature there.{bars}{pale} {note}"
+    return paragraph(said, "soft") + f'<div class="panels">{panels}</div>'
+
+
+def _panel(feature: str, values: Values, scores: Array, interval: Array) -> str:
+    axis = Axis.of(values, scores, LEVELS)
+    down = Scale.over([*scores])
+    across = _across(axis)
+    rows = middle_rows(axis.bins, scores) if len(scores) > EACH else np.arange(len(scores))
+    few = len(scores) <= EACH
+    body = (
+        _lines(down)
+        + (_whiskers(across, down, axis.x, interval, rows, thin=True) if few else "")
+        + _points(axis, across, down, scores, unclear(interval))
+        + ("" if few else _whiskers(across, down, axis.x, interval, rows, thin=False))
+        + ("" if few else _middles(across, down, axis.x, scores, rows))
+    )
+    told = f"{short(feature, 120)}: the score of {len(scores):,} rows against their value"
+    return (
+        f'<figure><figcaption class="name">{name(feature)}</figcaption><div class="frame">'
+        f'<svg class="y" aria-hidden="true">{_beside(down)}</svg>'
+        f'<svg class="d k" role="img" viewBox="0 0 {SIDE} {SIDE}" preserveAspectRatio="none">'
+        f"<title>{text(told)}</title>{body}</svg>{_below(axis, values, across)}</div></figure>"
+    )
+
+
+def _across(axis: Axis) -> Scale:
+    if not axis.numbers:
+        return Scale(-0.5, len(axis.places) - 0.5)
+    return Scale.over([*axis.x], zero=False)
+
+
+def _lines(down: Scale) -> str:
+    """Horizontal lines at round scores."""
+    return "".join(
+        f'<line class="{"z" if number == 0 else "g"}" x1="0" x2="{SIDE}" '
+        f'y1="{_y(down, number)}" y2="{_y(down, number)}"/>'
+        for number in down.ticks
+    )
+
+
+def _y(down: Scale, number: float) -> int:
+    return round(SIDE - 10 * down.at(number))
+
+
+def _x(across: Scale, number: float) -> int:
+    return round(10 * across.at(number))
+
+
+def _points(axis: Axis, across: Scale, down: Scale, scores: Array, doubt: NDArray[np.bool_]) -> str:
+    high = cell_of(scores, CELLS)
+    by = np.arange(float(len(scores)))
+    if axis.numbers:
+        shown = thinned(cell_of(axis.x, CELLS) * CELLS + high, by, CROWD)
+        x = axis.x[shown]
+    else:
+        cells = axis.x.astype(np.intp) * CELLS + high
+        shown = thinned(cells, by, 4 * CROWD)
+        x = axis.x[shown] + stacked_up(cells, shown, 0.01 * len(axis.places), 0.6)
+    looks = np.where(doubt[shown], "l0 q", "l0")
+    xs = [_x(across, v) for v in x.tolist()]
+    return strips.points(xs, [_y(down, v) for v in scores[shown].tolist()], looks)
+
+
+def _whiskers(
+    across: Scale, down: Scale, x: Array, interval: Array, rows: NDArray[np.intp], thin: bool
+) -> str:
+    """Intervals of some rows as one path."""
+    moves = []
+    for i in rows.tolist():
+        low, high = interval[i].tolist()
+        if np.isfinite(low) and np.isfinite(high):
+            top, bottom = _y(down, high), _y(down, low)
+            moves.append(f"M{_x(across, float(x[i]))} {top}V{bottom}")
+    return f'<path class="{"v" if thin else "i"}" d="{"".join(moves)}"/>' if moves else ""
+
+
+def _middles(across: Scale, down: Scale, x: Array, scores: Array, rows: NDArray[np.intp]) -> str:
+    moves = [f"M{_x(across, float(x[i]))} {_y(down, float(scores[i]))}h0" for i in rows.tolist()]
+    return f'<path class="m" d="{"".join(moves)}"/>'
+
+
+def _beside(down: Scale) -> str:
+    """The numbers along the y axis."""
+    return "".join(
+        f'<text x="100%" y="{100 - down.at(number):.2f}%" text-anchor="end" dy=".35em">'
+        f"{tick(number)}</text>"
+        for number in down.ticks
+    )
+
+
+def _below(axis: Axis, values: Values, across: Scale) -> str:
+    """What stands along the x axis."""
+    if not axis.numbers:
+        each = "".join(f"<span>{name(place, 24)}</span>" for place in axis.places.values())
+        return f'<div class="x places">{each}</div>'
+    if values.missing.all():
+        return '<div class="x">missing</div>'
+    if values.dates:
+        low, high = values.ends
+        left = "missing, " if axis.places else ""
+        each = f"<span>{left}{text(low)}</span><span>{text(high)}</span>"
+        return f'<div class="x ends">{each}</div>'
+    least = float(np.nanmin(values.numbers))
+    missing = next(iter(axis.places), None)
+    return f'<div class="x">{strips.axis(across, least, missing)}</div>'

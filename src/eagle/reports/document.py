@@ -1,0 +1,67 @@
+"""A whole page of HTML in one file: no outside request, and nothing runs but our own lines."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
+from importlib import resources
+from typing import final
+
+from eagle.reports.parts import text
+
+
+@final
+@dataclass(frozen=True)
+class Section:
+    """A heading, and HTML under it."""
+
+    title: str
+    body: str
+
+
+@final
+@dataclass(frozen=True)
+class Document:
+    """What a report says: its title, what kind of report it is, HTML before all sections, these."""
+
+    title: str
+    kind: str
+    lead: str
+    sections: Sequence[Section]
+    footer: str
+
+    def html(self) -> str:
+        """The page. Style and script are allowed by their hashes, everything else is refused."""
+        style, script = _file("page.css"), _file("page.js")
+        policy = (
+            f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
+            "img-src data:; base-uri 'none'; form-action 'none'"
+        )
+        body = "".join(
+            f"<section><h2>{text(one.title)}</h2>{one.body}</section>"
+            for one in self.sections
+            if one.body
+        )
+        return (
+            '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+            f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
+            '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+            '<meta name="referrer" content="no-referrer">\n'
+            f"<title>{text(self.title, 200)}</title>\n<style>{style}</style>\n</head>\n<body>\n"
+            f'<main>\n<header><p class="kind">{text(self.kind)}</p>'
+            f"<h1><bdi>{text(self.title, 240)}</bdi></h1>{self.lead}</header>\n"
+            f"{body}\n<footer>{text(self.footer)}</footer>\n</main>\n"
+            f"<script>{script}</script>\n</body>\n</html>\n"
+        )
+
+
+@cache
+def _file(name: str) -> str:
+    return resources.files("eagle.reports").joinpath(name).read_text(encoding="utf-8")
+
+
+def _hash(inline: str) -> str:
+    return f"sha256-{b64encode(sha256(inline.encode()).digest()).decode()}"

@@ -1,0 +1,65 @@
+"""The features of an explanation as a table with bars."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from eagle.reports import strips
+from eagle.reports.parts import Cell, Heading, folded, name, table
+from eagle.reports.scale import Digits, Scale
+from eagle.show.sheet import Bar, Sheet, heading, sureness
+from eagle.types import short
+
+FIRST: Final = 30
+"""So many features are shown; the others are folded away…"""
+
+MOST: Final = 400
+"""…and if there are more than these, the weakest are counted only."""
+
+
+def features(sheet: Sheet, first: int = FIRST, most: int = MOST) -> str:
+    """Scores with intervals, strongest first."""
+    shown, others = sheet.bars[:first], sheet.bars[first:most]
+    body = _table(sheet, shown)
+    if others:
+        count = len(sheet.bars) - len(shown)
+        left = len(sheet.bars) - len(shown) - len(others)
+        more = f'<p class="soft">… and {left:,} weaker ones.</p>' if left else ""
+        body += folded(f"{count:,} more features, weaker than these", _table(sheet, others) + more)
+    return body
+
+
+def _table(sheet: Sheet, bars: Sequence[Bar]) -> str:
+    numbers = [v for bar in sheet.bars[:FIRST] for v in (bar.score, bar.low, bar.high)]
+    scale, digits = Scale.over(numbers), Digits.of(numbers)
+    known = any(bar.known for bar in bars)
+    signed = any(bar.sure == bar.sure for bar in bars)
+    heads = [
+        Heading("Feature", "t"),
+        Heading(strips.axis(scale), "b", sorts=False),
+        Heading("Score"),
+    ]
+    heads += [Heading(heading(sheet))] if known else []
+    heads += [Heading("P(sign)")] if signed else []
+    rows = [_row(bar, scale, digits, sheet, known, signed) for bar in bars]
+    return table(heads, rows, "Scores, strongest first", "bars one")
+
+
+def _row(
+    bar: Bar, scale: Scale, digits: Digits, sheet: Sheet, known: bool, signed: bool
+) -> list[Cell]:
+    told = f"{short(bar.label, 120)}: {digits.signed(bar.score)}"
+    if bar.known:
+        told += f", {heading(sheet)} {digits.signed(bar.low)} to {digits.signed(bar.high)}"
+    look = "" if sheet.shown.signed else "flat"
+    cells = [
+        Cell(name(bar.label, 200), kind="t"),
+        Cell(strips.bar(scale, bar.score, bar.low, bar.high, told, look), kind="b"),
+        Cell(digits.signed(bar.score), bar.score, heading="score"),
+    ]
+    if known:
+        cells.append(Cell(digits.span(bar.low, bar.high), bar.low, "n", "interval"))
+    if signed:
+        cells.append(Cell(sureness(bar.sure), bar.sure, heading="P(sign)"))
+    return cells

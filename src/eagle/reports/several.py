@@ -1,0 +1,183 @@
+"""The report of many explanations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from typing import Final
+
+import numpy as np
+
+from eagle.explanation import Explanation
+from eagle.explanations import Explanations, spread_over
+from eagle.plot.many import said
+from eagle.progress import Progress
+from eagle.reports import again, cohorts, dependence, reading, swarms
+from eagle.reports.about import About, of_many
+from eagle.reports.document import Document, Section
+from eagle.reports.features import features
+from eagle.reports.one import make_again
+from eagle.reports.parts import Cell, Heading, caution, facts, name, paragraph, table
+from eagle.reports.scale import Digits
+from eagle.reports.subjects import subject
+from eagle.reports.summary import TOP, Summary
+from eagle.show.many import title
+from eagle.show.sheet import number, sheet
+from eagle.targets import target_text
+from eagle.ties import ranked
+from eagle.types import InputError, middle
+
+POINTS: Final = 10_000
+"""Pictures are drawn from at most so many rows, spread over all."""
+
+LISTED: Final = 25
+"""So many rows are listed by themselves."""
+
+EACH: Final = 8
+"""So many images or texts are shown."""
+
+CLASSES: Final = 6
+"""Rows explained about different classes are told apart, for so many classes."""
+
+
+def document(e: Explanations, about: About) -> Document:
+    """All that is known of many explanations."""
+    if not len(e):
+        raise InputError("there are no rows here to write a report of")
+    lead = ""
+    if e.alike:
+        lead, sections = _alike(e, about)
+        sections.append(Section("What was asked", facts(of_many(e, about))))
+        sections.append(Section("How to read this", _reading(e, about)))
+    else:
+        sections = [Section("Single explanations", _each(e, about))]
+        sections.append(Section("What was asked", facts(of_many(e, about))))
+        sections.append(Section("How to read this", reading.of_one(e[0], about.level)))
+    sections.append(Section("How to make it again", make_again(again.many(e, about))))
+    lead += caution(_warnings(e))
+    heading = about.title or title(e)
+    return Document(heading, "Explanations of many predictions", lead, sections, about.footer)
+
+
+def _reading(e: Explanations, about: About) -> str:
+    first = e.take(np.arange(1))
+    return reading.of_many(first.table.signed, bool(first.table.kind), about.level, said(first))
+
+
+def _warnings(e: Explanations) -> list[str]:
+    """What a reader should know of all rows: that what they were fitted to was not kept."""
+    first = e[0]
+    return [first.note] if first.surrogate is None and first.note else []
+
+
+# -- rows that have the same features ------------------------------------------------------------
+
+
+def _classes(e: Explanations) -> list[tuple[str, Explanations]]:
+    """The rows of each class that rows are explained about, with words for a heading."""
+    if len(e.about) == 1:
+        return [("", e)]
+    held = e.held
+    targets = np.array([target_text(target) for target in held.targets], dtype=object)
+    names, counts = np.unique(targets, return_counts=True)
+    order = ranked(counts.astype(np.float64))[:CLASSES].tolist()
+    return [
+        (
+            f" towards {middle(str(names[k]), 60)} ({counts[k]:,} rows)",
+            held.where(targets == names[k]),
+        )
+        for k in order
+    ]
+
+
+def _alike(e: Explanations, about: About) -> tuple[str, list[Section]]:
+    """A sentence about all rows if they are about one class, and what is said of each class."""
+    parts = _classes(e)
+    line = Progress("summarised", len(parts), silent=about.silent)
+    with closing(line):
+        summaries = []
+        for _, part in parts:
+            summaries.append(Summary.of(part, about.level))
+            line.step()
+    lead = f'<p class="lead">{summaries[0].lead}</p>' if len(parts) == 1 else ""
+    return lead, [*_tables(e, parts, summaries, about), Section("Single rows", _rows(e))]
+
+
+def _tables(
+    e: Explanations,
+    parts: list[tuple[str, Explanations]],
+    summaries: list[Summary],
+    about: About,
+) -> Iterator[Section]:
+    """For each class: what drives the model, and pictures of it."""
+    for (towards, part), summary in zip(parts, summaries, strict=True):
+        yield Section(f"What drives the model{towards}", summary.html())
+        some = part.take(spread_over(len(part), POINTS)) if len(part) > POINTS else part.held
+        note = f"Drawn from {len(some):,} of {len(part):,} rows. " if len(some) < len(part) else ""
+        swarm = swarms.section(some, about.level, note)
+        yield Section(f"How scores spread over rows{towards}", swarm)
+        if len(some) > 1:
+            body = dependence.section(some, about.level, note)
+            yield Section(f"How scores depend on values{towards}", body)
+    left = len(e) - sum(len(part) for _, part in parts)
+    if left:
+        yield Section("Other classes", paragraph(f"{left:,} rows are about rarer classes."))
+    if about.groups is not None:
+        yield Section("How groups differ", cohorts.section(e, about))
+
+
+# -- single rows ---------------------------------------------------------------------------------
+
+
+def _rows(e: Explanations) -> str:
+    """Some rows, a line each."""
+    places = spread_over(len(e), LISTED)
+    some = e.take(places)
+    told = [one.prediction for one in some]
+    digits = Digits.of(told)
+    rows = [
+        [
+            Cell(name(middle(str(some.ids[i]), 40)), kind="t"),
+            Cell(name(one.target_name, 40), kind="t"),
+            Cell(digits.plain(one.prediction), one.prediction),
+            Cell(_strongest(one), kind="t"),
+        ]
+        for i, one in enumerate(some)
+    ]
+    caption = (
+        "All rows" if len(some) == len(e) else f"{len(some)} of {len(e):,} rows, spread evenly"
+    )
+    heads = [
+        Heading("Row", "t"),
+        Heading("About", "t"),
+        Heading("Model says"),
+        Heading("Strongest features", "t", sorts=False),
+    ]
+    return table(heads, rows, "Single rows", caption=caption)
+
+
+def _strongest(one: Explanation) -> str:
+    return ", ".join(
+        f"{name(middle(one.conditions[j], 40))} {number(float(one.scores[j]))}"
+        for j in one.order()[:TOP]
+    )
+
+
+# -- images and texts ----------------------------------------------------------------------------
+
+
+def _each(e: Explanations, about: About) -> str:
+    """Some of the explanations, one after the other."""
+    some = e.take(spread_over(len(e), EACH))
+    body = []
+    for identity, one in zip(some.ids, some, strict=True):
+        shown = sheet(one, about.level)
+        body.append(
+            f"<h3>{name(middle(str(identity), 60))}: {name(shown.title, 160)}</h3>"
+            f"{subject(shown.shown, 160_000 // len(some))}{features(shown, 8, 8)}"
+            f"{caution(shown.warnings)}"
+        )
+    left = len(e) - len(some)
+    if left:
+        body.append(paragraph(f"{left:,} more are in the result, and not shown here.", "soft"))
+    return "".join(body)

@@ -1,0 +1,73 @@
+"""The image, the text or the series that was explained, with its scores."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from html import escape
+from typing import Final
+
+import numpy as np
+
+from eagle import png
+from eagle.reports.parts import text
+from eagle.show.curves import drawing
+from eagle.show.html import lines
+from eagle.show.panels import pictures
+from eagle.show.sheet import Shown, number, pieces
+from eagle.subject import Curves, Image, Passage
+
+SIDES: Final = (320, 256, 192, 128, 96, 64)
+"""Pixels of an image's side, the most whose PNG files fit into the bytes."""
+
+SHADES: Final = 10
+"""A word's background has one of so many shades, which the style of the page names."""
+
+
+def subject(shown: Shown, most: int = 160_000) -> str:
+    """The image, text or series; nothing for a table. An image has at most so many bytes."""
+    if isinstance(shown.subject, Image):
+        return _image(shown, shown.subject, most)
+    if isinstance(shown.subject, Passage):
+        return _words(shown, shown.subject)
+    if isinstance(shown.subject, Curves):
+        return drawing(shown, shown.subject, 'class="c"')
+    return ""
+
+
+def _image(shown: Shown, image: Image, most: int) -> str:
+    for side in SIDES:
+        files = [png.encode(part) for part in pictures(shown, image, side)]
+        if sum(map(len, files)) <= most:
+            break
+    hatched = "; hatched where the interval contains zero" if shown.unsure.any() else ""
+    way = "blue pushes up, orange pushes down" if shown.signed else "the darker, the more"
+    told = ("The image", f"Scores: {way}{hatched}", "How sure: the darker, the wider the interval")
+    each = "".join(
+        f'<figure><img alt="{text(words)}" src="data:image/png;base64,'
+        f'{b64encode(file).decode()}"><figcaption>{text(words)}</figcaption></figure>'
+        for words, file in zip(told, files, strict=False)
+    )
+    return f'<div class="pictures">{each}</div>'
+
+
+def _words(shown: Shown, passage: Passage) -> str:
+    out = []
+    for piece, k in pieces(passage, shown.scores):
+        said = escape(lines(piece))
+        out.append(said if k is None else f"<span{_look(shown, k)}>{said}</span>")
+    up = "Green pushes the answer up, orange down" if shown.signed else "The darker, the more"
+    doubt = "; a dotted line says that the interval contains zero" if shown.unsure.any() else ""
+    return (
+        f'<div class="words" dir="auto">{"".join(out)}</div>'
+        f'<p class="soft">{up}; the deeper the colour, the stronger{doubt}.</p>'
+    )
+
+
+def _look(shown: Shown, k: int) -> str:
+    """The class of a word, by which way it pushes and how much, and its score as a tooltip."""
+    score, depth = float(shown.scores[k]), float(np.abs(shown.depth[k]))
+    way = ("y" if score > 0 else "n") if shown.signed else "e"
+    shade = round(SHADES * depth)
+    doubt = " u" if shown.unsure[k] else ""
+    kind = f' class="{way} {way}{shade}{doubt}"' if shade else ""
+    return f'{kind} title="{escape(number(score))}"'

@@ -1,0 +1,132 @@
+"""What drives a model over many rows, as a table with bars."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eagle.explanations import Explanations
+from eagle.reports import strips
+from eagle.reports.parts import Cell, Heading, folded, name, paragraph, table
+from eagle.reports.scale import Digits, Scale, figure
+from eagle.statements import Means
+from eagle.types import Array, EagleError, middle, short
+
+FEATURES: Final = 20
+"""So many features are shown; the others are folded away…"""
+
+MOST: Final = 400
+"""…and if there are more than these, the least important are counted only."""
+
+TOP: Final = 3
+"""A feature is counted where it is among so many strongest."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Summary:
+    """The mean size of each score, its mean, and the share of rows where it is strong."""
+
+    size: Means
+    mean: Means
+    top: Means | None
+    up: Array
+    signed: bool
+    note: str
+
+    @classmethod
+    def of(cls, e: Explanations, level: float) -> Summary:
+        """From the statements about all rows; without intervals where there are none."""
+        try:
+            if e.parts is not None:
+                e.parts.totals(TOP)  # one pass over the files for all that follows
+            size, mean = e.importance(level), e.effect(level)
+            top: Means | None = e.share_in_top(min(TOP, len(e.names)), level)
+            note = ""
+        except EagleError as error:
+            size, mean, top = _bare(e, np.abs(e.scores), level), _bare(e, e.scores, level), None
+            note = str(error)
+        signed = (e[:1] if e.parts is not None else e).table.signed
+        up = (size.value + mean.value) / 2 if signed else size.value
+        return cls(size, mean, top, up, signed, note)
+
+    @property
+    def lead(self) -> str:
+        """The most important features in a sentence of HTML."""
+        first, *others = [
+            f"«{name(middle(self.size.names[j], 60))}» ({figure(float(self.size.value[j]), 3)})"
+            for j in self.size.order()[:TOP]
+        ]
+        then = f", then {' and '.join(others)}" if others else ""
+        return f"{first} matters most on average{then}."
+
+    def html(self) -> str:
+        order = self.size.order()
+        body = self._table(order[:FEATURES])
+        if len(order) > FEATURES:
+            left = f'<p class="soft">… and {len(order) - MOST:,} less important ones.</p>'
+            more = self._table(order[FEATURES:MOST]) + (left if len(order) > MOST else "")
+            body += folded(f"{len(order) - FEATURES:,} more features, less important", more)
+        sides = " Blue: what pushes up; orange: what pushes down." if self.signed else ""
+        said = paragraph(f"Mean size of each feature's score over the rows.{sides}", "soft")
+        return said + (paragraph(self.note, "soft") if self.note else "") + body
+
+    def _table(self, order: NDArray[np.intp]) -> str:
+        size, shown = self.size, self.size.order()[:FEATURES]
+        numbers = [*size.value[shown], *size.high[shown]]
+        scale, digits = Scale.over(numbers), Digits.of(numbers)
+        heads = [
+            Heading("Feature", "t"),
+            Heading(strips.axis(scale), "b", sorts=False),
+            Heading("Importance"),
+            *([Heading(f"{100 * size.level:g}% interval")] if self.known else []),
+            *([Heading("Effect")] if self.signed else []),
+            *([Heading("Interval")] if self.known and self.signed else []),
+            *([Heading(f"Top {TOP}")] if self.top is not None else []),
+        ]
+        rows = [self._row(int(j), scale, digits) for j in order]
+        return table(heads, rows, "What drives the model, most important first", "bars")
+
+    @property
+    def known(self) -> bool:
+        """Whether there are intervals."""
+        return bool(np.isfinite(self.size.high).any())
+
+    def _row(self, j: int, scale: Scale, digits: Digits) -> list[Cell]:
+        size, mean = self.size, self.mean
+        value, low, high = (float(x[j]) for x in (size.value, size.low, size.high))
+        span = digits.span(low, high, signed=False)
+        cells = [
+            Cell(name(size.names[j], 200), kind="t"),
+            Cell(
+                self._bar(j, scale, f"{short(size.names[j], 120)}: {digits.plain(value)}, {span}"),
+                kind="b",
+            ),
+            Cell(digits.plain(value), value, heading="importance"),
+        ]
+        if self.known:
+            cells.append(Cell(span, low, "n", "interval"))
+        if self.signed:
+            cells.append(Cell(digits.signed(mean.value[j]), float(mean.value[j]), "", "effect"))
+        if self.known and self.signed:
+            span = digits.span(float(mean.low[j]), float(mean.high[j]))
+            cells.append(Cell(span, float(mean.low[j]), "n", "interval"))
+        if self.top is not None:
+            share = float(self.top.value[j])
+            cells.append(Cell(f"{100 * share:.0f}%", share, "", f"top {TOP}"))
+        return cells
+
+    def _bar(self, j: int, scale: Scale, told: str) -> str:
+        value, low, high = (float(x[j]) for x in (self.size.value, self.size.low, self.size.high))
+        if not self.signed:
+            return strips.bar(scale, value, low, high, told, "flat")
+        return strips.parted(scale, float(self.up[j]), value, low, high, told)
+
+
+def _bare(e: Explanations, numbers: Array, level: float) -> Means:
+    """Means without intervals."""
+    unknown = np.full(len(e.names), np.nan)
+    return Means(e.names, numbers.mean(axis=0), unknown, unknown, level)

@@ -1,0 +1,137 @@
+"""Every row's scores as a swarm of points for each feature."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eagle.explanations import Explanations
+from eagle.plot.many import (
+    LEVELS,
+    MISSING,
+    OTHERS,
+    Values,
+    cell_of,
+    intervals,
+    stacked_up,
+    strongest,
+    thinned,
+    unclear,
+)
+from eagle.plot.page import per_cent
+from eagle.reports import strips
+from eagle.reports.parts import name, paragraph, text
+from eagle.reports.scale import Scale, figure
+from eagle.types import short
+
+FEATURES: Final = 10
+"""So many features are drawn."""
+
+ACROSS: Final = 160
+"""Points that are in one of so many cells along the axis stand on one another…"""
+
+STACK: Final = 14
+"""…and of more than these, some stand for all."""
+
+DOT, ROOM = 0.085, 0.92
+"""The height of a point, and of a stack at most, in the height of a strip."""
+
+RAMP: Final = 8
+"""Numbers have one of so many colours."""
+
+
+def section(e: Explanations, level: float, note: str) -> str:
+    """A strip for each of the strongest features."""
+    order = strongest(e, FEATURES)
+    scores = e.scores[:, order]
+    scale = Scale.over(scores.ravel())
+    doubt = unclear(intervals(e, order, level))
+    cells = cell_of(scores.ravel(), ACROSS).reshape(scores.shape)
+    body = [strips.axis(scale)]
+    drawn = 0
+    for k, j in enumerate(order.tolist()):
+        values = Values.of(e.data[:, j])
+        shown = thinned(cells[:, k], np.nan_to_num(values.rank, nan=-1.0), STACK)
+        lift = stacked_up(cells[:, k], shown, DOT, ROOM)
+        looks = look(values, doubt[:, k])[shown]
+        told = _told(e.names[j], scores[:, k])
+        body.append(
+            f'<div class="swarm"><div class="head"><span class="name">{name(e.names[j])}</span>'
+            f'<span class="key">{key(values)}</span></div>'
+            f"{strips.swarm(scale, scores[shown, k], 0.5 - lift, looks, told)}</div>"
+        )
+        drawn += len(shown)
+    pale = f"Pale: the {per_cent(level)} interval contains zero. " if doubt.any() else ""
+    fewer = "Where rows crowd, some stand for all. " if drawn < scores.size else ""
+    more = len(e.names) - len(order)
+    rest = f"{more:,} weaker features are not drawn. " if more else ""
+    said = (
+        "A point is a row: its place is the score of the feature there, its colour the row's own "
+        f"value. {pale}{fewer}{note}{rest}"
+    )
+    return paragraph(said, "soft") + f"<figure>{''.join(body)}</figure>"
+
+
+def _told(feature: str, scores: NDArray[np.float64]) -> str:
+    low, mid, high = np.quantile(scores, [0.05, 0.5, 0.95])
+    return (
+        f"{short(feature, 120)}: scores of {len(scores):,} rows, median {mid:+.3g}, nine of ten "
+        f"between {low:+.3g} and {high:+.3g}".replace("-", "−")
+    )
+
+
+def look(values: Values, doubt: NDArray[np.bool_]) -> NDArray[np.str_]:
+    """The class of each row's point: its colour, by rank or by level, and whether it is pale."""
+    if values.levels is None:
+        rank = np.nan_to_num(values.rank, nan=0.0)
+        own = [f"r{k}" for k in np.minimum((rank * RAMP).astype(int), RAMP - 1).tolist()]
+    else:
+        own = [f"l{k}" for k in np.clip(values.codes, 0, LEVELS).tolist()]
+    every = np.where(values.missing, "lx", np.array(own))
+    return np.where(doubt, np.char.add(every, " q"), every)
+
+
+def key(values: Values) -> str:
+    """What the colours of a feature mean."""
+    tags = _numbers(values) if values.levels is None else _levels(values)
+    if values.missing.any():
+        tags.append(_tag('<circle class="gx" cx="50%" cy="50%" r="45%"/>', MISSING))
+    return "".join(tags)
+
+
+def _numbers(values: Values) -> list[str]:
+    if values.missing.all():
+        return []
+    low, high = ends(values)
+    each = "".join(
+        f'<rect class="f{k}" x="{100 * k / RAMP:g}%" y="20%" width="{100 / RAMP:g}%" height="60%"/>'
+        for k in range(RAMP)
+    )
+    ramp = f'<svg class="ramp" aria-hidden="true">{each}</svg>'
+    return [f'<span class="tag">{escape(low)} {ramp}{escape(high)}</span>']
+
+
+def ends(values: Values) -> tuple[str, str]:
+    """The smallest and the largest number, as texts."""
+    if values.dates:
+        return values.ends
+    return figure(float(np.nanmin(values.numbers))), figure(float(np.nanmax(values.numbers)))
+
+
+def _levels(values: Values) -> list[str]:
+    names = list(values.levels or ())
+    others = names[LEVELS:]
+    told = names[:LEVELS] + (others if len(others) < 2 else [OTHERS])
+    return [
+        _tag(f'<circle class="g{k}" cx="50%" cy="50%" r="45%"/>', level)
+        for k, level in enumerate(told)
+    ]
+
+
+def _tag(mark: str, words: str) -> str:
+    return (
+        f'<span class="tag"><svg aria-hidden="true">{mark}</svg><bdi>{text(words, 30)}</bdi></span>'
+    )

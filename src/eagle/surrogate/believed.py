@@ -1,0 +1,130 @@
+"""What a Gaussian process believes of a line after some answers, its ratios averaged out.
+
+Ratios are the variances of curves, of products and of the rest, in units of the line's. Each triple
+of them counts by its likelihood, so that rounding never decides between two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from eagle.surrogate.field import FREE, Field, Standardised
+from eagle.types import Array
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Spectrum:
+    """The covariance K + νR of answers, for any ν: R is diagonal, and R^-½KR^-½ = QΛQᵀ.
+
+    `products` is the ratio of products in K. `roots`, shape (n,), is the diagonal of R^-½, `values`
+    are Λ, `vectors` is Q, and `slopes`, shape (m, n), is xᵀR^-½Q/m.
+    """
+
+    products: float
+    roots: Array
+    values: Array
+    vectors: Array
+    slopes: Array
+
+    @classmethod
+    def of(cls, covariance: Array, products: float, rest: Array, seen: Standardised) -> Spectrum:
+        roots = 1 / np.sqrt(rest)
+        values, vectors = np.linalg.eigh(roots[:, None] * covariance * roots)
+        slopes = (seen.x * roots[:, None]).T @ vectors / max(seen.x.shape[1], 1)
+        return cls(products, roots, np.maximum(values, 0.0), vectors, slopes)
+
+    @property
+    def nbytes(self) -> int:
+        return self.vectors.nbytes + self.slopes.nbytes
+
+    def told(self, y: Array, rests: Array, x: Array) -> Told:
+        """What it says of the answers y, for each ratio of the rest."""
+        n, along = len(y), self.vectors.T @ (self.roots * y)
+        wide = self.values + rests[:, None]
+        square = (along**2 / wide).sum(axis=1) / n
+        cost = 0.5 * (np.log(wide).sum(axis=1) + n * np.log(square))
+        dual = self.roots[:, None] * (self.vectors @ (along / wide).T)
+        own = self.roots[:, None] ** 2 * (self.vectors**2 @ (1 / wide).T)
+        line = FREE * (self.roots @ self.vectors) + x @ self.slopes
+        lever = self.roots[:, None] * ((self.vectors * line) @ (1 / wide).T)
+        return Told(cost, square, wide, dual, dual / own, lever)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Told:
+    """What one spectrum says for each of v ratios of the rest.
+
+    `cost` is −log likelihood and `square` the variance of the line, shape (v,). `wide`, shape
+    (v, n), is Λ + ν. `dual`, shape (n, v), is (K + νR)⁻¹y. `missed`, shape (n, v), is how far the
+    process would miss each answer if it had not seen it, and `lever` how much of it the line took.
+    """
+
+    cost: Array
+    square: Array
+    wide: Array
+    dual: Array
+    missed: Array
+    lever: Array
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Believed:
+    """The posterior of the slopes of standardised features, shape (m,), and of their line.
+
+    `scale`, shape (m, m), is their covariance. `hat`, shape (m, n), is what an answer of 1 adds to
+    each. `level` is the mean answer under the law. `held` and `missed`, shape (n,), are what the
+    line says of each row, and how far the process misses it, without having seen it. `dual` and
+    `paired`, shape (n,), are the coefficients of covariances with the rows: of all parts but
+    products, and of products.
+    """
+
+    slopes: Array
+    scale: Array
+    hat: Array
+    level: float
+    held: Array
+    missed: Array
+    dual: Array
+    paired: Array
+
+    @classmethod
+    def of(
+        cls, spectra: Sequence[Spectrum], rests: Sequence[float], x: Array, y: Array
+    ) -> Believed:
+        """After the answers y, shape (n,), which are not all equal."""
+        n, m = x.shape
+        told = [one.told(y, np.asarray(rests), x) for one in spectra]
+        cost = np.array([one.cost for one in told])
+        chance = np.exp(cost.min() - cost)
+        chance /= chance.sum()
+        slopes, second = np.zeros(m), np.zeros((m, m))
+        scale, hat = np.zeros((m, m)), np.zeros((m, n))
+        dual, paired, missed, held = (np.zeros(n) for _ in range(4))
+        for spectrum, one, share in zip(spectra, told, chance, strict=True):
+            found = x.T @ one.dual / max(m, 1)
+            slopes += found @ share
+            second += (found * share) @ found.T
+            both = share * one.square
+            scale += both.sum() * np.eye(m) / max(m, 1)
+            scale -= (spectrum.slopes * (both @ (1 / one.wide))) @ spectrum.slopes.T
+            reach = spectrum.slopes * (share @ (1 / one.wide))
+            hat += reach @ spectrum.vectors.T * spectrum.roots
+            dual += one.dual @ share
+            paired += spectrum.products * (one.dual @ share)
+            missed += one.missed @ share
+            held -= (one.lever * one.missed) @ share
+        scale += second - np.outer(slopes, slopes)
+        level = FREE * float(dual.sum())
+        return cls(slopes, scale, hat, level, held + level + x @ slopes, missed, dual, paired)
+
+    def at(self, field: Field, curves: float, rows: Standardised, seen: Standardised) -> Array:
+        """What the process says of other rows, from the rows seen, shape (n′,)."""
+        out = (field.line(rows, seen) + curves * field.curve(rows, seen)) @ self.dual
+        return np.asarray(out + field.products(rows, seen) @ self.paired)

@@ -1,0 +1,415 @@
+"""Results as one HTML file."""
+
+from __future__ import annotations
+
+import io
+import re
+from base64 import b64encode
+from dataclasses import replace
+from datetime import UTC, datetime
+from hashlib import sha256
+from html import unescape
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import eagle
+from eagle import Explanation, Explanations, InputError, methods
+from eagle.explanations import Common, Made, Stacked, bare
+from eagle.reports.scale import Digits, Scale
+from eagle.reports.surveyed import levels_of
+
+WHEN = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
+NAMES = ["<script>alert(1)</script>", "\"quoted' & \u202eturned", "job"]
+VOID = {"meta", "img"}
+
+
+def answer(table: pd.DataFrame) -> Any:
+    chance = 1 / (1 + np.exp(-np.asarray(table[NAMES[0]], dtype=float) - (table["job"] == "a")))
+    return np.column_stack([1 - chance, chance])
+
+
+def data(rows: int, seed: int = 0) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    table = pd.DataFrame(rng.normal(size=(rows, 2)), columns=NAMES[:2])
+    return table.assign(job=rng.choice(["a", "b</td>"], rows))
+
+
+@pytest.fixture(scope="module")
+def explainer() -> eagle.Explainer:
+    return eagle.Explainer(answer, data(60), outputs=["no", "yes"])
+
+
+@pytest.fixture(scope="module")
+def survey(explainer: eagle.Explainer) -> eagle.Survey:
+    return explainer.survey(256, progress=False)
+
+
+@pytest.fixture(scope="module")
+def many(survey: eagle.Survey) -> Explanations:
+    return survey.explain_many(data(40, 1), "yes", progress=False)
+
+
+@pytest.fixture(scope="module")
+def one(explainer: eagle.Explainer) -> Explanation:
+    return explainer.explain(data(1, 2), "yes")
+
+
+def written(result: Any, **wishes: Any) -> str:
+    file = io.StringIO()
+    given: dict[str, Any] = {"when": WHEN, "progress": False, **wishes}
+    eagle.report(result, file, **given)
+    return file.getvalue()
+
+
+class Page(HTMLParser):
+    """A page whose tags are all closed, with its text, and all that it would fetch."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text: dict[str, str] = {}
+        self.feed(page)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        for tag in set(self.open):
+            self.text[tag] = self.text.get(tag, "") + data
+
+
+def checked(page: str) -> Page:
+    """What holds for every report."""
+    parsed = Page(page)
+    for tag, attributes in parsed.tags:
+        for key, value in attributes.items():
+            assert not key.startswith("on"), (tag, key)
+            assert key not in ("href", "action", "style"), (tag, key)
+            if key == "src":
+                assert tag == "img"
+                assert (value or "").startswith("data:image/png;base64,")
+    kinds = [tag for tag, _ in parsed.tags]
+    assert kinds.count("script") == kinds.count("style") == kinds.count("h1") == 1
+    assert not set(kinds) & {"link", "iframe", "object", "embed", "form", "base"}
+    assert not re.search(r"url\(|@import|https?:", parsed.text["style"] + parsed.text["script"])
+    policy = next(a["content"] for _, a in parsed.tags if "http-equiv" in a) or ""
+    for kind in ("style", "script"):
+        digest = b64encode(sha256(parsed.text[kind].encode()).digest()).decode()
+        assert f"{kind}-src 'sha256-{digest}'" in policy
+    assert policy.startswith("default-src 'none';")
+    assert "\u202e" not in page
+    for tag, attributes in parsed.tags:
+        if tag == "svg":
+            assert attributes.get("role") == "img" or attributes.get("aria-hidden") == "true"
+    return parsed
+
+
+def said(page: str) -> str:
+    """The words that a page shows."""
+    return re.sub(r"\s+", " ", checked(page).text["main"])
+
+
+# -- what is in it -------------------------------------------------------------------------------
+
+
+def test_one_explanation(one: Explanation, explainer: eagle.Explainer) -> None:
+    page = written(one, made_by=explainer)
+    words = said(page)
+    for told in (
+        one.title,
+        "answer()",
+        "EAGLE (balanced)",
+        "2026-01-02 03:04",
+        "Seed",
+        f"{one.bill.rows} in 1",
+    ):
+        assert told in words, told
+    for told in one.warnings:
+        assert told[1:] in words
+    rows = re.findall(r'<tr role="row">(<td.*?)</tr>', page)
+    shown = [re.findall(r'data-v="([^"]+)"', row) for row in rows[: len(one.names)]]
+    order = one.order()
+    assert [float(row[0]) for row in shown] == one.scores[order].tolist()
+    assert [float(row[1]) for row in shown] == one.interval()[order, 0].tolist()
+
+
+def test_bars_are_as_long_as_their_scores(one: Explanation) -> None:
+    """A bar and its interval, read back from the drawing, are in the ratios of the numbers."""
+    page = written(one)
+    strips = re.findall(r'<svg class="s".*?</svg>', page)[: len(one.names)]
+    order = one.order()
+    wide = [float(re.findall(r'<rect [^>]*width="([\d.]+)%"', strip)[0]) for strip in strips]
+    whole = [re.findall(r'class="i" x1="([\d.]+)%" x2="([\d.]+)%" y1="11"', s)[0] for s in strips]
+    unit = wide[0] / abs(one.scores[order[0]])
+    assert wide == pytest.approx(unit * np.abs(one.scores[order]), abs=0.02)
+    low, high = np.array(whole, dtype=float).T
+    expected = one.interval()[order]
+    assert high - low == pytest.approx(unit * (expected[:, 1] - expected[:, 0]), abs=0.02)
+
+
+def test_names_stay_text(one: Explanation, many: Explanations, survey: eagle.Survey) -> None:
+    for page in (written(one), written(many, groups="job"), written(survey)):
+        parsed = checked(page)
+        assert "alert(1)" in parsed.text["main"]
+        assert "alert(1)" not in parsed.text["script"]
+        assert page.count("</td>") == page.count("<td")
+    assert "<b>" not in written(one, title="<b>Why?</b>").split("<header>")[1].split("</h1>")[0]
+
+
+def test_a_name_of_any_length_is_cut() -> None:
+    wide = pd.DataFrame(np.random.default_rng(0).normal(size=(30, 2)), columns=["x" * 9000, "y"])
+    e = eagle.Explainer(lambda X: np.asarray(X)[:, 0], wide).explain(wide.iloc[:1])
+    page = written(e)
+    assert max(map(len, re.findall("x+", page.split("How to make it again")[0]))) <= 200
+    checked(page)
+
+
+def test_many(many: Explanations, survey: eagle.Survey) -> None:
+    page = written(many, made_by=survey, groups="job")
+    words = said(page)
+    for told in ("40 rows explained about yes", survey.identity.background_digest, "against"):
+        assert told in words, told
+    rows = re.findall(r'<tr role="row">(<td.*?)</tr>', page)[: len(many.names)]
+    size = np.abs(many.scores).mean(axis=0)
+    order = np.argsort(-size, kind="stable")
+    first = [[float(v) for v in re.findall(r'data-v="([^"]+)"', row)] for row in rows]
+    assert [row[0] for row in first] == pytest.approx(size[order])
+    assert [row[2] for row in first] == pytest.approx(many.scores.mean(axis=0)[order])
+    frame = many.compare("job")
+    largest = frame["difference"].abs().max()
+    part = page.split("How groups differ")[1]
+    assert abs(float(re.findall(r'data-v="([^"]+)"', part)[0])) == pytest.approx(largest)
+
+
+def test_parts_of_a_mean_push_up_and_down(many: Explanations) -> None:
+    page = written(many)
+    j = int(np.argsort(-np.abs(many.scores).mean(axis=0), kind="stable")[0])
+    strip = re.findall(r'<svg class="s".*?</svg>', page)[0]
+    up, down = map(float, re.findall(r'<rect [^>]*width="([\d.]+)%"', strip))
+    scores = many.scores[:, j]
+    expected = np.maximum(scores, 0).mean() / np.abs(scores).mean()
+    assert up / (up + down) == pytest.approx(expected, abs=1e-3)
+
+
+def test_rows_about_different_classes_are_told_apart(survey: eagle.Survey) -> None:
+    e = survey.explain_many(data(40, 1), progress=False)
+    words = said(written(e))
+    for name in ("yes", "no"):
+        count = sum(target == name for target in e.targets)
+        assert f"What drives the model towards {name} ({count} rows)" in words
+
+
+def test_explanations_without_intervals(explainer: eagle.Explainer) -> None:
+    lime = explainer.using(methods.LIME)
+    words = said(written(lime.explain_many(data(5, 3), "yes", progress=False)))
+    assert "have no standard errors" in words
+    assert "interval excludes" not in said(written(lime.explain(data(1, 3))))
+
+
+def test_images_texts_and_parts() -> None:
+    image = np.random.default_rng(0).uniform(size=(24, 24, 3))
+    blocks = np.arange(16).reshape(4, 4).repeat(6, axis=0).repeat(6, axis=1)
+    images = eagle.Explainer(lambda X: X.mean(axis=(1, 2, 3)) ** 3, eagle.Images(blocks, fill=0))
+    picture = images.explain(image)
+    page = written(picture)
+    assert page.count('src="data:image/png;base64,') == 3
+    assert "The image" in said(page)
+    text = eagle.Explainer(lambda X: [float(len(x)) for x in X], eagle.Texts())
+    hostile = 'bad <img src="http://example.org/x"> \u202eword'
+    page = written(text.explain(hostile))
+    assert '<img src="http://example.org/x">' in said(page)
+    assert "The text" in said(page)
+    both = text.explain_many([hostile, "one two three"], progress=False)
+    assert "one two three" in re.sub("</?span[^>]*>", "", written(both))
+    checked(written(both))
+    wave = np.sin(np.linspace(0, 9, 90))
+    series = eagle.Explainer(lambda X: [float(np.max(x)) for x in X], eagle.Series())
+    page = written(series.explain(wave))
+    assert "The series" in said(page)
+    assert page.count('class="c"') == 1
+    parts = eagle.Explainer(lambda X: [float(x) for x in X], eagle.Parts(list, sum))
+    checked(written(parts.explain((1.0, -2.0, 3.0))))
+
+
+def test_a_comparison(explainer: eagle.Explainer) -> None:
+    chosen = [methods.EAGLE_BALANCED, methods.LIME]
+    compared = eagle.compare(
+        chosen, explainer, data(1, 2), runs=2, k=2, converged=600, progress=False
+    )
+    words = said(written(compared, made_by=explainer))
+    for method in chosen:
+        assert method.name in words
+    for note in compared.notes:
+        assert note in words
+
+
+def test_mean_answers_of_a_survey(survey: eagle.Survey) -> None:
+    """Against pandas' own grouping of the rows that were asked."""
+    said(written(survey))
+    k = 2
+    told = levels_of(survey, k, survey.answers[:, 1], 0.95)
+    frame = pd.DataFrame({"state": survey.drawn.states[k], "answer": survey.answers[:, 1]})
+    grouped = frame.groupby("state")["answer"].agg(["mean", "sem", "size"])
+    grouped = grouped[grouped["size"] >= 8].sort_values("mean")
+    assert [one.mean for one in told] == pytest.approx(grouped["mean"].tolist())
+    half = [(one.high - one.low) / 2 for one in told]
+    assert half == pytest.approx((1.97 * grouped["sem"]).tolist(), rel=0.02)
+    assert [one.label for one in told] == ["job = b</td>", "job = a"]
+
+
+# -- making it again -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("view", ["binned", "continuous"])
+@pytest.mark.parametrize("method", [methods.DEFAULT, methods.LIME, methods.EAGLE_WIDE])
+def test_the_code_makes_the_same_scores(view: Any, method: Any) -> None:
+    table = data(80, 5)
+    given = {"view": view, "method": method, "link": "logit", "random_state": 7}
+    made = eagle.Explainer(answer, table, outputs=["no", "yes"], budget=200, **given)
+    e = made.explain(table.iloc[[3]], ("yes"))
+    for result in (e, Explanation.from_json(e.to_json())):
+        again = run(code(written(result)), answer, table)["explanation"]
+        assert again.scores == pytest.approx(e.scores, abs=1e-12)
+        assert again.target == e.target
+
+
+def test_the_code_of_a_survey_makes_the_same_scores(
+    survey: eagle.Survey, many: Explanations
+) -> None:
+    found = run(code(written(many)), answer, data(60), rows=data(40, 1))
+    again = found["explainer"].survey(256, progress=False)  # outputs are not named in the code
+    assert found["explanations"].scores == pytest.approx(many.scores, abs=1e-12)
+    assert again.rows == survey.rows == found["survey"].rows
+
+
+def code(page: str) -> str:
+    return unescape(re.findall("<pre><code>(.*?)</code></pre>", page, re.S)[0])
+
+
+def run(lines: str, model: Any, table: Any, **known: Any) -> dict[str, Any]:
+    namespace: dict[str, Any] = {"model": model, "data": table, **known}
+    exec(compile(lines, "report", "exec"), namespace)
+    return namespace
+
+
+# -- files ---------------------------------------------------------------------------------------
+
+
+def test_the_same_bytes(one: Explanation, many: Explanations, tmp_path: Path) -> None:
+    for result in (one, many):
+        page = written(result)
+        assert page == written(result)
+        other = written(result, when=WHEN.replace(year=2025))
+        assert other.replace("2025-01-02", "2026-01-02") == page
+        eagle.report(result, tmp_path / "why.html", when=WHEN, progress=False)
+        assert (tmp_path / "why.html").read_bytes() == page.encode()
+        with (tmp_path / "open.html").open("wb") as file:
+            eagle.report(result, file, when=WHEN, progress=False)
+        assert (tmp_path / "open.html").read_bytes() == page.encode()
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["open.html", "why.html"]
+
+
+def test_refusals(one: Explanation, tmp_path: Path) -> None:
+    path = tmp_path / "why.html"
+    path.write_text("before")
+    refused: list[tuple[Any, dict[str, Any], str]] = [
+        ("nothing", {}, "a report is of an Explanation"),
+        (one, {"groups": [1]}, "only Explanations of many rows"),
+        (one, {"made_by": answer}, "made_by is the explainer"),
+        (one, {"level": 2.0}, "level"),
+    ]
+    for result, wishes, told in refused:
+        with pytest.raises(InputError, match=told):
+            eagle.report(result, path, **wishes)
+    assert path.read_text() == "before"
+    with pytest.raises(InputError, match="no folder"):
+        eagle.report(one, tmp_path / "no" / "why.html")
+    with pytest.raises(InputError, match="path or an open file"):
+        eagle.report(one, 3)  # type: ignore[arg-type]
+
+
+def test_ten_thousand_rows_are_small() -> None:
+    """Scores and values that are all different, which is the most that there can be to draw."""
+    rng, n, d = np.random.default_rng(0), 10_000, 40
+    scores = rng.normal(size=(n, d))
+    each = {name: rng.normal(size=n) for name in ("df", "prediction", "local_prediction")}
+    one = np.ones(n)
+    values = rng.normal(size=(n, d)).astype(object)
+    stacked = Stacked(
+        names=tuple(f"a feature with a long name, number {j}" for j in range(d)),
+        data=values,
+        scores=scores,
+        spread=np.full((n, d), 0.4),
+        prediction=each["prediction"],
+        local_prediction=each["local_prediction"],
+        df=np.full(n, 50.0),
+        intercept=one,
+        r2=one,
+        r2_held_out=one,
+        contrast=np.ones((n, d)),
+        effective=one,
+        kind="robust",
+        pooled=False,
+        signed=True,
+    )
+    shared: dict[str, Any] = {
+        "outputs": ("no", "yes"),
+        "task": "classification",
+        "method": "EAGLE (survey)",
+        "seed": 0,
+        "link": None,
+        "conditions": [[str(v) for v in row] for row in values[:1]] * n,
+    }
+    e = Explanations(
+        Made(range(n), lambda i: bare(shared, stacked, i, "yes", np.zeros((1, 2)))),
+        range(n),
+        ("yes",) * n,
+        ("no", "yes"),
+        "classification",
+        "EAGLE (survey)",
+        0,
+        stacked=stacked,
+        errors=Common(scores, stacked.spread, stacked.df),
+    )
+    page = written(e)
+    assert len(page.encode()) < 500_000
+    checked(page)
+    assert f"… and {d - 20}" not in page
+    assert "20 more features" in page
+
+
+def test_numbers_are_aligned() -> None:
+    digits = Digits.of([0.1234567, -12.5])
+    assert [digits.signed(v) for v in (0.1234567, -12.5, -0.001)] == ["+0.12", "−12.50", "0.00"]
+    assert Digits.of([3e9]).plain(3e9) == "3.000e+09"
+    assert Digits.of([]).span(np.nan, 1.0) == "not known"
+    for low, high in ((-3.0, 5.0), (0.0, 1e-300), (-1e308, 1e308), (7.0, 7.0)):
+        scale = Scale.over([low, high])
+        assert 0 <= scale.at(low) <= scale.at(high) <= 100
+        assert all(scale.low <= tick <= scale.high for tick in scale.ticks)
+
+
+def test_an_unknown_prediction_is_said_to_be_so(survey: eagle.Survey) -> None:
+    e = survey.explain(data(1, 4), "yes", ask=False)
+    assert "The model was not asked about this row" in said(written(e))
+    assert "not known" in said(written(survey.explain_many(data(3, 4), "yes", ask=False)))
+
+
+def test_a_note_of_a_survey_is_a_warning(survey: eagle.Survey) -> None:
+    assert "Another model" in said(written(replace(survey, note="another model answered")))
