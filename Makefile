@@ -4,10 +4,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 DOCS := .venv-docs
 
-.PHONY: demo test test-all fuzz bench docs docs-serve licences clean
+.PHONY: demo page test test-all fuzz bench docs docs-serve licences clean
 
 demo: $(VENV)/.demo
 	@$(BIN)/eagle demo
+
+# The page, on the demo's model: it prints the link, and opens it.
+page: $(VENV)/.page
+	@$(BIN)/eagle serve --open
 
 test: $(VENV)/.dev
 	$(BIN)/ruff format --check .
@@ -16,8 +20,8 @@ test: $(VENV)/.dev
 	$(BIN)/lint-imports
 	$(BIN)/python -m pytest -n 2
 
-# What the one above leaves out: slow tests, torch, boosters, real servers, Ray, other processor
-# kernels, oldest versions.
+# What the one above leaves out: slow tests, torch, boosters, real servers, Ray, a browser, other
+# processor kernels, oldest versions.
 test-all: $(VENV)/.dev
 	$(BIN)/python tests/everywhere.py
 
@@ -58,11 +62,17 @@ $(VENV)/.demo: pyproject.toml | $(BIN)/python
 	@$(BIN)/python -m pip install --quiet --editable '.[cli]'
 	@touch $@
 
+$(VENV)/.page: pyproject.toml | $(BIN)/python
+	@echo "Installing eagle-xai with what its page needs"
+	@$(BIN)/python -m pip install --quiet --editable '.[cli,web]'
+	@touch $@
+
 $(VENV)/.dev: pyproject.toml | $(BIN)/python
 	@echo "Installing eagle-xai with what its tests need"
 	@$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	@touch $@ $(VENV)/.demo
 
 clean:
-	rm -rf $(VENV) .venv-oldest .venv-native .venv-servers .venv-ray $(DOCS) build dist
+	rm -rf $(VENV) .venv-oldest .venv-native .venv-servers .venv-ray .venv-web .venv-language $(DOCS)
+	rm -rf build dist
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

@@ -37,6 +37,7 @@ BENCHES: Final = (
     "few",
     "endpoints",
     "prompts",
+    "page",
 )
 DEMOS: Final = ("mnist", "photo", "spam")
 

@@ -1,11 +1,11 @@
 """What `make test` leaves out: `make test-all` runs this, part by part, each by its name.
 
-Slow tests, those that need torch, boosters, real servers or Ray, the wheel in a bare environment,
-the documentation as a site, the numerical folders under other processor kernels, with one and two
-threads, and all tests on the oldest versions that we promise to work with. The newest versions are
-what a fresh environment takes: `make test` has run all tests on them before. A part that cannot run
-here is skipped by name; where CI is set it fails by name. What a processor does not have is not
-asked of it.
+Slow tests, those that need torch, boosters, real servers, Ray or a browser, the wheel in a bare
+environment, the documentation as a site, the numerical folders under other processor kernels, with
+one and two threads, and all tests on the oldest versions that we promise to work with. The newest
+versions are what a fresh environment takes: `make test` has run all tests on them before. A part
+that cannot run here is skipped by name; where CI is set it fails by name. What a processor does not
+have is not asked of it.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
 from pathlib import Path
+from shutil import which
 
 ROOT = Path(__file__).parent.parent
 OLDEST = ROOT / ".venv-oldest"
@@ -28,7 +29,10 @@ NUMERICAL = ("tests/contract", "tests/law", "tests/oracle")
 RAY = ROOT / ".venv-ray"
 DOCS = ROOT / ".venv-docs"
 LANGUAGE = ROOT / ".venv-language"
+WEB = ROOT / ".venv-web"
 TORCH = "torch==2.13.0"
+BROWSER = ("playwright==1.65.2",)
+AXE = "axe-core@4.10.3"
 SERVED = ("mlserver==1.7.1", "mlserver-sklearn==1.7.1", "mlflow==3.17.2")
 
 KERNELS = {"Nehalem": ("SSE42",), "Haswell": ("AVX2", "FMA3")}
@@ -104,6 +108,13 @@ def parts() -> Iterator[Part]:
         ready=install_docs,
         module=("tools.site",),
     )
+    yield Part(
+        "the page, in a browser",
+        ("-m", "web or browser", "-n", "0", "tests/web", "tests/browser"),
+        {"EAGLE_AXE": str(WEB / "node_modules" / "axe-core" / "axe.min.js")},
+        python=WEB / "bin" / "python",
+        ready=install_web,
+    )
     for kernel in KERNELS:
         for threads in (1, 2):
             environment = {"OPENBLAS_CORETYPE": kernel, "OPENBLAS_NUM_THREADS": str(threads)}
@@ -147,6 +158,21 @@ def install_native() -> None:
 
 def install_ray() -> None:
     pip(venv(RAY), "--editable", ".[test,cluster]")
+
+
+def install_web() -> None:
+    """What the page needs, Playwright, the system's Chromium, and axe-core for tests alone."""
+    pip(venv(WEB), "--editable", ".[test,web,notebook]", *BROWSER)
+    if which("chromium") is None:
+        wanted = ["apt-get", "install", "--yes", "--quiet", "chromium"]
+        allowed = which("apt-get") is not None and os.geteuid() == 0
+        if not allowed or subprocess.run(wanted, check=False).returncode:
+            raise CannotRunError("there is no Chromium here: apt-get install chromium brings it")
+    if which("npm") is None:
+        raise CannotRunError("there is no npm here, which brings axe-core: install nodejs and npm")
+    wanted = ["npm", "install", "--silent", "--no-save", "--prefix", str(WEB), AXE]
+    if subprocess.run(wanted, cwd=WEB, check=False).returncode:
+        raise CannotRunError(f"npm install {AXE} failed")
 
 
 def install_oldest() -> None:

@@ -36,6 +36,7 @@ from eagle.types import (
 if TYPE_CHECKING:
     from eagle import dataset, notebook, plot
     from eagle.reports import report
+    from eagle.web.server import serve
 
 __version__ = "0.2.0"
 
@@ -69,6 +70,7 @@ __all__ = [
     "notebook",
     "plot",
     "report",
+    "serve",
     "theory",
     "until",
 ]
@@ -81,6 +83,10 @@ def __dir__() -> list[str]:
 
 def __getattr__(name: str) -> Any:
     """What is imported when it is first asked for."""
+    if name == "serve":
+        from eagle.web.server import serve
+
+        return serve
     if name in ("dataset", "notebook", "plot"):
         from importlib import import_module
 

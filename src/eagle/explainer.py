@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Hashable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final, Literal, final
 
@@ -14,7 +14,7 @@ from eagle.engine import run
 from eagle.engine.meter import Meter
 from eagle.engine.method import Choice, Method
 from eagle.engine.plan import Plan, Planning
-from eagle.engine.run import Request
+from eagle.engine.run import Request, Show
 from eagle.engine.walk import Watch
 from eagle.explanation import Explanation
 from eagle.explanations import Explanations, Keep, row_ids
@@ -34,11 +34,13 @@ from eagle.survey.survey import Survey
 from eagle.table.groups import Groups
 from eagle.targets import Target, refuse_target
 from eagle.types import (
+    Array,
     Group,
     InputError,
     Instances,
     Kind,
     LimitError,
+    Model,
     Need,
     Points,
     Space,
@@ -179,6 +181,17 @@ class Explainer:
         other._take(method, budget, self.seed if random_state is None else random_state)
         return other
 
+    def through(self, wrap: Callable[[Model], Model]) -> Explainer:
+        """An explainer that asks its model through another function: to count, delay or refuse.
+
+        `wrap` is given the function of inputs that is asked now, and returns the one to ask.
+        """
+        other = object.__new__(Explainer)
+        other.__dict__.update(self.__dict__)
+        if self._box.function is not None:
+            other._box = replace(self._box, function=wrap(self._box.function))
+        return other
+
     def __getstate__(self) -> dict[str, Any]:
         """Without the rows of the data, unless the method needs them."""
         return {**self.__dict__, "_source": self._source.without(self.method.needs)}
@@ -201,6 +214,7 @@ class Explainer:
         until: Rule | None = None,
         limit: Budget | None = None,
         progress: bool = True,
+        show: Show | None = None,
     ) -> Explanation:
         """Explain the prediction at x: a row, a dictionary, or a table of one row.
 
@@ -209,13 +223,15 @@ class Explainer:
         `until=eagle.until.Width(0.02)`, rows are asked only until it is met, at most the budget.
         Nothing is asked that would cross the `limit`, such as `eagle.until.Budget(money=2,
         price_per_row=0.001)`: a plan that would is refused before, and what is asked in parts
-        ends there.
+        ends there. With a rule, `show` is called whenever it looks: with the explanation from the
+        answers so far, and a forecast of the total number of rows.
         """
         refuse_rule(until, self.method.name, self.method.planned)
         if until is None or not progress:
-            return next(run.in_order(self._made([self._one(x, until)], target, until, limit)))
+            made = self._made([self._one(x, until)], target, until, limit, show=show)
+            return next(run.in_order(made))
         with Watching() as line:
-            made = self._made([self._one(x, until)], target, until, limit, line.look)
+            made = self._made([self._one(x, until)], target, until, limit, line.look, show)
             return next(run.in_order(made))
 
     def check(self, x: Any, target: Target = None) -> None:
@@ -289,6 +305,35 @@ class Explainer:
             raise InputError(f"{self.method.name} asks the model itself: it has no plan")
         planner = self._planning(self.method).planner(instances.space(0))
         return planner.plan(instances, self._box)
+
+    def predict(self, X: Any) -> Array:
+        """The model's own answers about many rows, checked, shape (rows, outputs)."""
+        ask, out = Steady(self._box), dict[int, Array]()
+        for group in self._groups(X):
+            instances = group.instances
+            for start in range(0, len(instances), self.batch_rows):
+                part = range(start, min(start + self.batch_rows, len(instances)))
+                points = [instances.space(i).origin[None] for i in part]
+                answers = ask.ask(instances.inputs(part, points), len(part))
+                out.update((group.places[i], one) for i, one in zip(part, answers, strict=True))
+        answers = np.stack([out[place] for place in sorted(out)])
+        self._seen = self._box.understood(answers)
+        return answers
+
+    @property
+    def asks(self) -> bool:
+        """Whether it has a model to ask."""
+        return self._box.function is not None
+
+    @property
+    def outputs(self) -> tuple[Any, ...] | None:
+        """The names of the model's outputs; None if no answer has shown them yet."""
+        return self._box.outputs if self._seen is None else self._seen[1]
+
+    @property
+    def task(self) -> str | None:
+        """ "classification" or "regression"; None if no answer has shown it yet."""
+        return self._box.task if self._seen is None else self._seen[0]
 
     # -- whole tables ---------------------------------------------------------------------------
 
@@ -437,6 +482,7 @@ class Explainer:
         until: Rule | None = None,
         limit: Budget | None = None,
         watch: Watch | None = None,
+        show: Show | None = None,
     ) -> Iterator[tuple[int, Explanation]]:
         """Explanations with the places of their rows. Small groups are asked first."""
         self._check_target(target)
@@ -447,7 +493,7 @@ class Explainer:
         if isinstance(self.method, Foreign):  # other packages need every answer
             asked = replace(asked, partial=False)
         meter = Meter(Steady(asked).ask, limit, asked.function)
-        request = Request(self._box, meter, target, self.batch_rows, until, watch)
+        request = Request(self._box, meter, target, self.batch_rows, until, watch, show)
         for group in sorted(groups, key=lambda group: len(group.instances)):
             for i, explanation in self._explained(group.instances, request):
                 self._seen = explanation.task, explanation.outputs

@@ -450,7 +450,8 @@ def test_demo(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) 
     assert err == ""
     assert "Why malignant?" in out or "Why benign?" in out
     assert "95% interval" in out
-    assert out.rstrip().endswith(str(tmp_path / "eagle-demo.png"))
+    assert f"{tmp_path / 'eagle-demo.png'}\n" in out
+    assert out.rstrip().endswith("make page, or eagle serve --open")
     assert (tmp_path / "eagle-demo.png").read_bytes().startswith(b"\x89PNG")
 
 

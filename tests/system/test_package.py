@@ -66,6 +66,7 @@ def test_public_names() -> None:
         "notebook",
         "plot",
         "report",
+        "serve",
         "theory",
         "until",
     ]
@@ -324,7 +325,14 @@ def test_nothing_but_the_library_is_installed() -> None:
     listed = subprocess.run(
         ["git", "ls-files", "src"], cwd=ROOT, capture_output=True, text=True, check=True
     ).stdout.split()
-    assert {Path(name).suffix for name in listed} == {".css", ".js", ".py", ".typed"}
+    assert {Path(name).suffix for name in listed} == {
+        ".css",
+        ".html",
+        ".js",
+        ".py",
+        ".svg",
+        ".typed",
+    }
     for path in (ROOT / "src").rglob("*.py"):
         assert not re.search(r"^\s*(from|import) evaluation\b", path.read_text("utf-8"), re.M), path
 
@@ -349,8 +357,11 @@ def test_the_oldest_versions_tested_are_those_promised() -> None:
     )
     assert set(floors) - set(tested) == {
         "anywidget",
+        "pydantic",
         "ray",
+        "starlette",
         "torch",
+        "uvicorn",
     }  # which have parts of their own
     for name in set(floors) & set(tested):
         (floor,) = floors[name]

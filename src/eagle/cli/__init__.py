@@ -7,7 +7,18 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Sequence
 
 import eagle
-from eagle.cli import compare, demo, doctor, explain, ledger, plan, report, summary, survey
+from eagle.cli import (
+    compare,
+    demo,
+    doctor,
+    explain,
+    ledger,
+    plan,
+    report,
+    serve,
+    summary,
+    survey,
+)
 from eagle.cli.process import run_command
 from eagle.types import InputError
 
@@ -72,6 +83,13 @@ def parser() -> ArgumentParser:
             compare.compare,
             "explain one row by several methods, several times each",
             "eagle compare model.onnx --data train.csv --drop label --row 3 --methods eagle lime",
+        )
+    )
+    serve.options(
+        command(
+            serve.serve,
+            "show explanations in a browser",
+            "eagle serve model.onnx --data train.csv --drop label --survey-rows 4096 --open",
         )
     )
     plan.plan_options(

@@ -5,11 +5,14 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
 from pathlib import Path
+from typing import Final
 
 from eagle import Explanation, demos
 from eagle.cli.files import package
 from eagle.cli.output import format_of, give
 from eagle.types import InputError
+
+PAGE: Final = "make page, or eagle serve --open"
 
 
 def demo(arguments: Namespace) -> int:
@@ -35,6 +38,7 @@ def show_demo(made: Callable[[], tuple[str, Explanation]], arguments: Namespace)
     give({0: explanation}, "table", False, Namespace(out=None, quiet=True))
     give({0: explanation}, form, False, Namespace(out=arguments.out, quiet=True))
     print(f"\nThe same as an image: {arguments.out.absolute()}")
+    print(f"In a browser, with other rows and values to try: {PAGE}")
     return 0
 
 

@@ -27,6 +27,8 @@ OPTIONAL: Final = {
     "scikit-image": "image",
     "budoux": "segment",
     "torch": "torch",
+    "starlette": "web",
+    "uvicorn": "web",
 }
 
 

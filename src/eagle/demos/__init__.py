@@ -13,8 +13,8 @@ from eagle.source.images import Images
 from eagle.source.texts import Texts
 
 
-def table() -> tuple[str, Explanation]:
-    """A tumour, by a random forest."""
+def tumours() -> tuple[Explainer, Any]:
+    """An explainer of a random forest that tells tumours apart, and tumours it has not seen."""
     from sklearn.datasets import load_breast_cancer
     from sklearn.ensemble import RandomForestClassifier
     from sklearn.model_selection import train_test_split
@@ -23,7 +23,13 @@ def table() -> tuple[str, Explanation]:
     train, test, labels, _ = train_test_split(cancer.data, cancer.target, random_state=0)
     model = RandomForestClassifier(random_state=0).fit(train, labels)
     outputs = [str(name) for name in cancer.target_names]
-    explanation = Explainer(model, train, outputs=outputs).explain(test.iloc[[0]])
+    return Explainer(model, train, outputs=outputs), test
+
+
+def table() -> tuple[str, Explanation]:
+    """A tumour, by a random forest."""
+    explainer, test = tumours()
+    explanation = explainer.explain(test.iloc[[0]])
     return "A random forest has learnt to tell tumours apart. One it has not seen:", explanation
 
 

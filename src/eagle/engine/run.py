@@ -7,10 +7,11 @@ ask next: a whole plan at once, growing parts of it, or points chosen by the ans
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Final, Protocol, final
+from functools import partial
+from typing import Final, Protocol, TypeAlias, final
 
 import numpy as np
 
@@ -35,6 +36,9 @@ from eagle.types import (
 )
 from eagle.until import Rule, looks
 
+Show: TypeAlias = Callable[[Explanation, float], None]
+"""A function of the explanation so far, and a forecast of the total number of rows."""
+
 CALL_BYTES: Final = 256 << 20
 """The largest number of bytes of images in a call."""
 
@@ -45,7 +49,8 @@ class Request:
     """What is to be explained, of which model, and how it may be asked.
 
     The model is asked through the meter. No call has more rows than `batch_rows`. With `until`,
-    each plan is asked in growing parts until that rule is met; `watch` is called at every look.
+    each plan is asked in growing parts until that rule is met; `watch` is called at every look, and
+    `show` with the explanation so far.
     """
 
     box: Box
@@ -54,6 +59,7 @@ class Request:
     batch_rows: int
     until: Rule | None = None
     watch: Watch | None = None
+    show: Show | None = None
 
     def aim(self, answers: Array) -> tuple[Array, Range]:
         """The numbers to explain so far, shape (n,), and their bounds."""
@@ -205,8 +211,18 @@ def plan(
         if isinstance(design, Adaptive):
             walks[i] = Choosing(planner, design, space, request.aim)
         elif until is not None:
-            walks[i] = Growing(planner, space, request.aim, until, request.watch, model.share)
+            show = None if request.show is None else partial(_so_far, model, i, planner, request)
+            walks[i] = Growing(planner, space, request.aim, until, request.watch, model.share, show)
     return walks
+
+
+def _so_far(
+    model: _Model, i: int, planner: Planner, request: Request, walk: Growing, rows: float
+) -> None:
+    """Show the explanation of instance i from what was answered so far."""
+    assert request.show is not None
+    made = Plan.of(model.instances, i, walk.prepared, planner.method, planner.seed, request.box)
+    request.show(fit(made, walk, request.target, walk.seconds(), 0.0), rows)
 
 
 def prepare(planners: Sequence[Planner], spaces: Sequence[Space]) -> list[Prepared]:

@@ -32,7 +32,8 @@ class Growing:
     """Longer and longer parts of one plan, until a rule is met.
 
     Plans are nested, so each part begins with the part before, and only its new rows are asked.
-    `seconds` gives the time that the model has taken for this instance.
+    `seconds` gives the time that the model has taken for this instance. `show` is given the walk
+    itself at every look, with a forecast of the total number of rows.
     """
 
     planner: Planner
@@ -41,6 +42,7 @@ class Growing:
     rule: Rule
     watch: Watch | None
     seconds: Callable[[], float]
+    show: Callable[[Growing, float], None] | None = None
     prepared: Prepared = field(init=False)
     answers: Array = field(default_factory=lambda: np.empty((0, 1)))
     calls: int = 0
@@ -89,6 +91,8 @@ class Growing:
             why = self.rule.met(look)
             if self.watch is not None:
                 self.watch(look, self.rule.rows(look))
+            if self.show is not None:
+                self.show(self, self.rule.rows(look))
         self._turn += 1
         if why is None and self._turn == len(self._lengths):
             why = f"all {rows} rows were asked before the rule was met"

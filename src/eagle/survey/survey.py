@@ -225,6 +225,10 @@ class Survey:
             out[list(places)] = answers
         return out
 
+    def predict(self, X: Any) -> Array:
+        """The model's own answers about many rows, checked, shape (rows, outputs)."""
+        return self._predictions(self.instances(X), Progress("asked", 0, silent=True))
+
     def _check_outputs(self, answers: Array) -> None:
         if answers.shape[1] != self.answers.shape[1]:
             raise InputError(

@@ -165,14 +165,14 @@ export function bars(svg, payload, { width = 640, most = 15, row = 26, colours =
   const shown = strongest(payload, most);
   const rest = count ? payload.bars.length - shown.length : 0;
   const signs = payload.signed !== false;
-  const write = even(reach(shown));
+  const write = even(ends ? Math.max(Math.abs(ends[0]), Math.abs(ends[1])) : reach(shown));
   const lowest = ends ? ends[0] : signs ? Math.min(0, ...shown.flatMap((b) => [b.score, known(b.low) ? b.low : 0])) : 0;
   const highest = ends ? ends[1] : Math.max(0, ...shown.flatMap((b) => [b.score, known(b.high) ? b.high : 0])) || reach(shown);
   const pad = 0.04 * (highest - lowest || 1);
   const names = Math.min(width * 0.42, 24 + LETTER * Math.max(4, ...shown.map((b) => b.condition.length)));
   const numbers = width < 420 ? 0 : 64;
   const top = title ? 34 : 8;
-  const high = top + shown.length * row + 40 + (rest > 0 ? 16 : 0);
+  const high = top + shown.length * row + (label ? 40 : 22) + (rest > 0 ? 16 : 0);
   const at = scale(lowest - pad, highest + pad, names + 10, width - numbers - 10);
   set(svg, { viewBox: `0 0 ${width} ${high}`, width, height: high, role: "img", "font-family": FONT, "font-size": 12.5 });
   svg.replaceChildren();
@@ -194,7 +194,7 @@ export function bars(svg, payload, { width = 640, most = 15, row = 26, colours =
     mark(group, bar, at, y, row, colours, signs);
     if (numbers) element(group, "text", { x: width - 10, y: y + row / 2 + 4, fill: colours.soft, "text-anchor": "end", "font-size": 12 }, signs && plus ? write(bar.score) : write(bar.score).replace("+", ""));
   });
-  element(svg, "text", { x: fixed(Math.min((names + width) / 2, width - 140)), y: bottom + 33, fill: colours.soft, "text-anchor": "middle", "font-size": 11 },
+  if (label) element(svg, "text", { x: fixed(Math.min((names + width) / 2, width - 140)), y: bottom + 33, fill: colours.soft, "text-anchor": "middle", "font-size": 11 },
     label + (payload.level ? `, with ${+(100 * payload.level).toFixed(1)}% intervals` : ""));
   if (rest > 0) element(svg, "text", { x: 12, y: high - 6, fill: colours.soft, "font-size": 11 }, `… and ${rest} more`);
   return svg;

@@ -1,0 +1,98 @@
+// The features of a row: what it has, a field to change it, and the score as a bar with its interval.
+
+import { blank, clear, even, known, number, percent, reach, scale, set, element, single, ticks, words } from "./chart.js";
+import { h } from "./dom.js";
+import { input, put } from "./fields.js";
+
+const FEW = 12;
+
+export function featureList(page, changed) {
+  const axis = blank(document);
+  set(axis, { class: "axis", "aria-hidden": "true" });
+  const head = h("div", { class: "feature head", "aria-hidden": "true" }, h("span", {}, "feature"), h("span", {}, "value"), axis, h("span", { class: "num" }, "score"), h("span", { class: "num wide-only" }, "95% interval"), h("span", { class: "num wide-only" }, "sign"));
+  const list = h("ol", { class: "features", "aria-label": "Features, strongest first" });
+  const more = h("button", { type: "button", class: "wide", hidden: true });
+  const element_ = h("div", { class: "featurebox" }, head, list, more);
+  let lines = new Map(), last = null, everything = false, order = [];
+  more.addEventListener("click", () => { everything = !everything; draw(last); });
+  new ResizeObserver(() => last && draw(last)).observe(list);
+
+  // New inputs for another row.
+  function open(values, edits) {
+    lines = new Map();
+    order = [];
+    page.about.fields.forEach((field, k) => {
+      if (field.kind === "text") return;
+      const value = field.key in edits ? edits[field.key] : values[k];
+      const node = input(field, value, (now) => now !== undefined && changed(field.key, now));
+      lines.set(field.key, { field, node });
+    });
+    list.replaceChildren();
+  }
+
+  function reset(values, edits) {
+    page.about.fields.forEach((field, k) => {
+      const line = lines.get(field.key);
+      if (line) put(field, line.node, field.key in edits ? edits[field.key] : values[k]);
+    });
+  }
+
+  function line(bar) {
+    let made = lines.get(bar.key);
+    if (!made) lines.set(bar.key, (made = { node: h("span", {}) }));
+    if (!made.item) {
+      made.svg = blank(document);
+      set(made.svg, { class: "bar" });
+      made.name = h("span", { class: "name" });
+      made.score = h("span", { class: "num score" });
+      made.span = h("span", { class: "num wide-only span" });
+      made.sure = h("span", { class: "num wide-only sure" });
+      made.words = h("span", { class: "unseen" });
+      made.item = h("li", { class: "feature", "data-key": bar.key, "data-testid": "feature" }, made.name, made.node, made.svg, h("span", { "aria-hidden": "true", class: "num score" }, made.score), made.span, made.sure, made.words);
+    }
+    return made;
+  }
+
+  // `still` keeps the order of the lines, so that nothing jumps while a value is edited.
+  function draw(payload, still = true) {
+    const fresh = last === null || !order.length || order.length !== payload.bars.length;
+    last = payload;
+    if (fresh || !still) order = payload.order.map((k) => payload.bars[k].key);
+    const by = new Map(payload.bars.map((bar) => [bar.key, bar]));
+    const shown = everything ? order : order.slice(0, FEW);
+    const most = reach(payload.bars);
+    const items = shown.map((key) => line(by.get(key)).item);
+    if (items.length !== list.children.length || items.some((item, k) => list.children[k] !== item)) list.replaceChildren(...items);
+    head.children[4].textContent = payload.level ? `${+(100 * payload.level).toFixed(1)}% interval` : "interval";
+    const width = Math.max(60, lines.get(shown[0]).svg.clientWidth || 200);
+    for (const key of shown) fill(lines.get(key), by.get(key), most, width, payload);
+    drawAxis(most, width, payload.signed);
+    more.hidden = order.length <= FEW;
+    more.textContent = everything ? "Show fewer" : `Show all ${order.length}`;
+  }
+
+  function fill(made, bar, most, width, payload) {
+    made.name.textContent = bar.condition;
+    made.name.title = bar.condition;
+    single(made.svg, bar, most, { width, height: 24, signs: payload.signed });
+    const write = even(most);
+    made.score.textContent = payload.signed ? write(bar.score) : write(bar.score).replace("+", "");
+    made.score.className = `figure ${!payload.signed || !clear(bar) ? "" : bar.score < 0 ? "down" : "up"}`;
+    made.span.textContent = known(bar.low) ? `${write(bar.low)} … ${write(bar.high)}` : "not known";
+    made.sure.textContent = known(bar.sure) ? percent(bar.sure) : "";
+    made.words.textContent = words(bar, payload.level);
+  }
+
+  function drawAxis(most, width, signs) {
+    set(axis, { viewBox: `0 0 ${width} 18`, preserveAspectRatio: "none" });
+    axis.replaceChildren();
+    const at = scale(-most * (signs ? 1.04 : 0.02), most * 1.04, 0, width);
+    for (const tick of ticks(signs ? -most : 0, most, width < 200 ? 2 : 4)) {
+      const x = at(tick);
+      const anchor = x < 14 ? "start" : x > width - 14 ? "end" : "middle";
+      element(axis, "text", { x, y: 12, "text-anchor": anchor, "font-size": 11, fill: "currentColor" }, number(tick, 2));
+    }
+  }
+
+  return { element: element_, open, reset, draw, get order() { return order; } };
+}
