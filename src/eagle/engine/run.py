@@ -222,7 +222,8 @@ def _so_far(
     """Show the explanation of instance i from what was answered so far."""
     assert request.show is not None
     made = Plan.of(model.instances, i, walk.prepared, planner.method, planner.seed, request.box)
-    request.show(fit(made, walk, request.target, walk.seconds(), 0.0), rows)
+    shown = fit(made, walk, request.target, walk.seconds(), 0.0, model.tokens())
+    request.show(shown, rows)
 
 
 def prepare(planners: Sequence[Planner], spaces: Sequence[Space]) -> list[Prepared]:
