@@ -24,6 +24,7 @@ LISTED = (
     "eagle.dataset",
     "eagle.models",
     "eagle.models.http",
+    "eagle.models.language",
     "eagle.files",
     "eagle.notebook",
 )
