@@ -2,8 +2,9 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+DOCS := .venv-docs
 
-.PHONY: demo page test test-all fuzz bench licences clean
+.PHONY: demo page test test-all fuzz bench docs docs-serve licences clean
 
 demo: $(VENV)/.demo
 	@$(BIN)/eagle demo
@@ -37,6 +38,20 @@ bench: $(VENV)/.dev
 licences: $(VENV)/.dev
 	@$(BIN)/python tools/licences.py
 
+# The documentation in build/site; its code is run, and a warning or a lost link is an error.
+docs: $(DOCS)/.docs
+	$(DOCS)/bin/python -m tools.site build
+
+docs-serve: $(DOCS)/.docs
+	$(DOCS)/bin/python -m tools.site serve
+
+$(DOCS)/.docs: pyproject.toml
+	@echo "Setting up $(DOCS): once, and it takes a minute or two"
+	@$(PYTHON) -m venv $(DOCS)
+	@$(DOCS)/bin/python -m pip install --quiet --upgrade pip
+	@$(DOCS)/bin/python -m pip install --quiet --editable '.[docs]'
+	@touch $@
+
 $(BIN)/python:
 	@echo "Setting up $(VENV): once, and it takes a minute or two"
 	@$(PYTHON) -m venv $(VENV)
@@ -58,5 +73,6 @@ $(VENV)/.dev: pyproject.toml | $(BIN)/python
 	@touch $@ $(VENV)/.demo
 
 clean:
-	rm -rf $(VENV) .venv-oldest .venv-native .venv-servers .venv-ray .venv-web build dist
+	rm -rf $(VENV) .venv-oldest .venv-native .venv-servers .venv-ray .venv-web .venv-language $(DOCS)
+	rm -rf build dist
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

@@ -36,6 +36,7 @@ BENCHES: Final = (
     "segments",
     "few",
     "endpoints",
+    "prompts",
     "page",
 )
 DEMOS: Final = ("mnist", "photo", "spam")

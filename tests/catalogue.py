@@ -66,6 +66,7 @@ METHODS: dict[str, Method] = {
     "bayeslime repository": methods.BAYESLIME_REPOSITORY,
     "bayeslime unfocused": methods.BAYESLIME_IID,
     "bayeslime to go": methods.bayeslime_to_go(0.2),
+    "context cite": methods.CONTEXT_CITE,
     "dlime": methods.DLIME,
     "dlime nearest": methods.DLIME_NEAREST,
     "us-lime": methods.US_LIME,

@@ -1,11 +1,11 @@
 """What `make test` leaves out: `make test-all` runs this, part by part, each by its name.
 
 Slow tests, those that need torch, boosters, real servers, Ray or a browser, the wheel in a bare
-environment, the numerical folders under other processor kernels, with one and two threads, and all
-tests on the oldest versions that we promise to work with. The newest versions are what a fresh
-environment takes: `make test` has run all tests on them before. A part that cannot run here is
-skipped by name; where CI is set it fails by name. What a processor does not have is not asked of
-it.
+environment, the documentation as a site, the numerical folders under other processor kernels, with
+one and two threads, and all tests on the oldest versions that we promise to work with. The newest
+versions are what a fresh environment takes: `make test` has run all tests on them before. A part
+that cannot run here is skipped by name; where CI is set it fails by name. What a processor does not
+have is not asked of it.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ NATIVE = ROOT / ".venv-native"
 SERVERS = ROOT / ".venv-servers"
 NUMERICAL = ("tests/contract", "tests/law", "tests/oracle")
 RAY = ROOT / ".venv-ray"
+DOCS = ROOT / ".venv-docs"
+LANGUAGE = ROOT / ".venv-language"
 WEB = ROOT / ".venv-web"
 TORCH = "torch==2.13.0"
 BROWSER = ("playwright==1.65.2",)
@@ -47,18 +49,19 @@ class NotHereError(Exception):
 
 @dataclass(frozen=True)
 class Part:
-    """One run of pytest: with which Python, what arguments, in which environment."""
+    """One run: with which Python, what arguments, in which environment; of pytest by default."""
 
     name: str
     arguments: tuple[str, ...]
     environment: dict[str, str] = field(default_factory=dict)
     python: Path = Path(sys.executable)
     ready: Callable[[], None] | None = None
+    module: tuple[str, ...] = ("pytest", "-n", "2")
 
     def run(self) -> bool:
         if self.ready is not None:
             self.ready()
-        command = [str(self.python), "-m", "pytest", "-n", "2", *self.arguments]
+        command = [str(self.python), "-m", *self.module, *self.arguments]
         done = subprocess.run(command, cwd=ROOT, env=os.environ | self.environment, check=False)
         return done.returncode == 0
 
@@ -68,6 +71,12 @@ def parts() -> Iterator[Part]:
     yield Part("the wheel", ("-m", "package", "tests/system/test_package.py"), ready=install_twine)
     yield Part("torch", ("-m", "torch", "tests"), ready=install_torch)
     yield Part(
+        "language models",
+        ("-m", "torch", "tests/unit/test_local_language.py"),
+        python=LANGUAGE / "bin" / "python",
+        ready=install_language,
+    )
+    yield Part(
         "native models",
         ("-m", "native", "tests"),
         python=NATIVE / "bin" / "python",
@@ -75,7 +84,14 @@ def parts() -> Iterator[Part]:
     )
     yield Part(
         "real servers",
-        ("-m", "servers", "--dist", "loadfile", "tests/system/test_servers.py"),
+        (
+            "-m",
+            "servers",
+            "--dist",
+            "loadfile",
+            "tests/system/test_servers.py",
+            "tests/system/test_pages.py",
+        ),
         python=SERVERS / "bin" / "python",
         ready=install_servers,
     )
@@ -84,6 +100,13 @@ def parts() -> Iterator[Part]:
         ("-m", "ray", "-n", "0", "tests"),
         python=RAY / "bin" / "python",
         ready=install_ray,
+    )
+    yield Part(
+        "documentation",
+        ("build",),
+        python=DOCS / "bin" / "python",
+        ready=install_docs,
+        module=("tools.site",),
     )
     yield Part(
         "the page, in a browser",
@@ -125,6 +148,10 @@ def install_torch() -> None:
     pip(sys.executable, TORCH)
 
 
+def install_language() -> None:
+    pip(venv(LANGUAGE), TORCH, "--editable", ".[test]", "transformers", "context-cite==0.0.4")
+
+
 def install_native() -> None:
     pip(venv(NATIVE), "--editable", ".[test,native]")
 
@@ -150,6 +177,10 @@ def install_web() -> None:
 
 def install_oldest() -> None:
     pip(venv(OLDEST), "--editable", ".[test]", "--constraint", "tests/oldest.txt")
+
+
+def install_docs() -> None:
+    pip(venv(DOCS), "--editable", ".[docs]")
 
 
 def install_servers() -> None:

@@ -12,7 +12,7 @@ from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
 
 PAGE = Path(__file__).parents[1] / "docs" / "licences.md"
-LEFT_OUT = ("dev", "test", "bench", "native")
+LEFT_OUT = ("dev", "docs", "test", "bench", "native")
 """Extras that only work on the library itself needs."""
 
 REQUIREMENT = re.compile(r"([\w.-]+)\s*(?:\[([\w, -]+)\])?")

@@ -1,12 +1,12 @@
 """Figures of the documents.
 
-    python -m evaluation bench figures [methods] [tables] [shap]
+    python -m evaluation bench figures [readme] [methods] [tables] [shap]
 
-docs/methods.png is thirteen methods on one tumour, five runs each, beside LIME from 20,000 rows.
-docs/importance.png, beeswarm.png and dependence.png are 5,000 people of Adult (from the folder
-EAGLE_DATA), whose incomes boosted trees predict, explained from one survey of 4,096 rows.
-docs/beside-shap.png is each plot of many explanations beside that of `shap`, of the same scores:
-300 tumours under a forest, from one survey of 1,024 rows.
+In docs/pictures: demo.png is the README's own ten lines. methods.png is thirteen methods on one
+tumour, five runs each, beside LIME from 20,000 rows. importance.png, beeswarm.png and
+dependence.png are 5,000 people of Adult (from the folder EAGLE_DATA), whose incomes boosted trees
+predict, explained from one survey of 4,096 rows. beside-shap.png is each plot of many explanations
+beside that of `shap`, of the same scores: 300 tumours under a forest, one survey of 1,024 rows.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from eagle.engine.method import Method
 from eagle.foreign import Foreign
 from evaluation.problems import data
 
-DOCS = Path(__file__).parents[2] / "docs"
+PICTURES = Path(__file__).parents[2] / "docs" / "pictures"
 
 EXPLAINED = 5000
 """People who are explained."""
@@ -39,10 +39,20 @@ EXPLAINED = 5000
 
 def main(argv: Sequence[str]) -> None:
     parser = argparse.ArgumentParser("python -m evaluation bench figures", description=__doc__)
-    parser.add_argument("which", nargs="*", choices=[[], *DRAW], metavar="{methods,tables,shap}")
+    parser.add_argument(
+        "which", nargs="*", choices=[[], *DRAW], metavar="{readme,methods,tables,shap}"
+    )
     mpl.use("Agg")
     for name in parser.parse_args(argv).which or DRAW:
         DRAW[name]()
+
+
+def draw_readme() -> None:
+    data = load_breast_cancer(as_frame=True)
+    model = RandomForestClassifier(random_state=0).fit(data.data, data.target)
+    explainer = eagle.Explainer(model, data.data, outputs=data.target_names)
+    drawn: Any = eagle.plot.attribution(explainer.explain(data.data.iloc[0]), most=8)
+    drawn.figure.savefig(PICTURES / "demo.png", dpi=150)
 
 
 def draw_methods() -> None:
@@ -67,7 +77,7 @@ def draw_methods() -> None:
     ]
     comparison = eagle.compare(every, explainer, X.iloc[[20]], runs=5, converged=20_000)
     print(comparison)
-    eagle.plot.methods(comparison)[0].figure.savefig(DOCS / "methods.png", dpi=90)
+    eagle.plot.methods(comparison)[0].figure.savefig(PICTURES / "methods.png", dpi=90)
 
 
 def draw_shap() -> None:
@@ -76,7 +86,7 @@ def draw_shap() -> None:
 
     from eagle import packages
 
-    shap = packages.shap("docs/beside-shap.png")
+    shap = packages.shap("docs/pictures/beside-shap.png")
     data = load_breast_cancer(as_frame=True)
     X = data.data.iloc[:300, :8]
     forest = RandomForestClassifier(100, random_state=0).fit(X, data.target[:300])
@@ -97,7 +107,7 @@ def draw_shap() -> None:
     ):
         ours.set_title(f"eagle.plot.{name}", loc="left")
         other.set_title("shap")
-    figure.savefig(DOCS / "beside-shap.png", dpi=66)
+    figure.savefig(PICTURES / "beside-shap.png", dpi=66)
     plt.close(figure)
 
 
@@ -119,7 +129,7 @@ def draw_tables() -> None:
     }
     for name, draw in figures.items():
         began = time.perf_counter()
-        draw().figure.savefig(DOCS / f"{name}.png", dpi=100)
+        draw().figure.savefig(PICTURES / f"{name}.png", dpi=100)
         print(f"{name}.png drawn in {time.perf_counter() - began:.1f} s")
 
 
@@ -139,5 +149,10 @@ def incomes() -> tuple[Any, Any, Any]:
     return model, seen.drop(columns="income"), held.drop(columns="income")
 
 
-DRAW = {"methods": draw_methods, "tables": draw_tables, "shap": draw_shap}
+DRAW = {
+    "readme": draw_readme,
+    "methods": draw_methods,
+    "tables": draw_tables,
+    "shap": draw_shap,
+}
 """The figures that are drawn together, by name."""

@@ -1,4 +1,4 @@
-"""What the interval means, in one figure: docs/intervals.png, and its numbers.
+"""What the interval means, in one figure: docs/pictures/intervals.png, and its numbers.
 
     python -m evaluation bench intervals [--quick]
 
@@ -26,7 +26,7 @@ from eagle.engine.method import Method
 from eagle.plot.page import COLOURS
 from eagle.surrogate.bayes import BayesLinear
 from eagle.surrogate.robust import Robust
-from evaluation.benches.figures import DOCS
+from evaluation.benches.figures import PICTURES
 from evaluation.benches.honest import (
     BALANCED,
     CONVERGED,
@@ -185,4 +185,4 @@ def main(argv: Sequence[str]) -> None:
         ax.set_xlabel("rows asked")
     handles, labels = right[0][0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False)
-    figure.savefig(DOCS / "intervals.png", dpi=110)
+    figure.savefig(PICTURES / "intervals.png", dpi=110)

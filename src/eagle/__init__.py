@@ -18,6 +18,7 @@ from eagle.link import Logit
 from eagle.quote import Quote
 from eagle.source.images import Images
 from eagle.source.parts import Parts
+from eagle.source.prompt import Prompt
 from eagle.source.series import Series
 from eagle.source.texts import Texts
 from eagle.survey.survey import Survey
@@ -56,6 +57,7 @@ __all__ = [
     "ModelError",
     "Parts",
     "Plan",
+    "Prompt",
     "Quote",
     "ReplyError",
     "Series",

@@ -210,10 +210,11 @@ def compare(
 ) -> Comparison:
     """Explain x by several methods, each `runs` times with seeds of its own.
 
-    >>> both = [eagle.methods.EAGLE, eagle.methods.LIME]
-    >>> comparison = eagle.compare(both, eagle.Explainer(model, X), X[0], runs=2)
-    >>> [one.first.top(1) for one in comparison.methods]  # print(comparison) shows it all
-    [['x1'], ['x1']]
+    Examples:
+        >>> both = [eagle.methods.EAGLE, eagle.methods.LIME]
+        >>> comparison = eagle.compare(both, eagle.Explainer(model, X), X[0], runs=2)
+        >>> [one.first.top(1) for one in comparison.methods]  # print(comparison) shows it all
+        [['x1'], ['x1']]
 
     Each method has the explainer's budget; one whose own budget is below the usual one, such as
     UnRAvEL, has at most that. With `equal=False` each has its own budget. `converged` is a number

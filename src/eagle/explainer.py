@@ -42,6 +42,8 @@ from eagle.types import (
     LimitError,
     Model,
     Need,
+    Points,
+    Space,
     Wanted,
     integer,
     short,
@@ -52,16 +54,20 @@ from eagle.until import Budget, Rule, refuse_limit, refuse_rule
 MANY: Final = 100_000
 """From so many model rows on, a survey is mentioned."""
 
+SAMPLE: Final = 64
+"""So many inputs are made to estimate what all of them cost."""
+
 
 @final
 class Explainer:
     """Explains single predictions of any model on tables, images, texts or series.
 
-    >>> explainer = eagle.Explainer(model, X)  # a model, and a table like those it was fitted on
-    >>> explanation = explainer.explain(X[0])  # one row: print(explanation), explanation.scores
-    >>> explanation.top(1)
-    ['x1']
-    >>> explanations = explainer.explain_many(X[:3])  # many rows, one model call
+    Examples:
+        >>> explainer = eagle.Explainer(model, X)  # a model, and a table like its training data
+        >>> explanation = explainer.explain(X[0])  # one row: print(explanation), explanation.scores
+        >>> explanation.top(1)
+        ['x1']
+        >>> explanations = explainer.explain_many(X[:3])  # many rows, one model call
 
     `model` is a fitted estimator or any function of a table; None if it lives elsewhere, and
     only `plan` is wanted. `data` is a table like those the model was fitted on, a `Background`
@@ -360,7 +366,7 @@ class Explainer:
 
     def survey_plan(self, rows: int = 4096, *, limit: Budget | None = None) -> SurveyPlan:
         """What a survey would ask, before it is: quote it, answer it anywhere, then `fit`."""
-        ask = Ask(self._box, self.batch_rows, limit)
+        ask = Ask(replace(self._box, partial=False), self.batch_rows, limit)
         return setting(self._source, self.method, self.seed, ask).plan(rows)
 
     def quote(
@@ -370,6 +376,7 @@ class Explainer:
         one: bool = False,
         until: Rule | None = None,
         price_per_row: float | None = None,
+        price_per_1000_tokens: float | None = None,
         seconds_per_call: float | None = None,
         probe: bool = False,
     ) -> Quote:
@@ -377,20 +384,23 @@ class Explainer:
 
         X is what `explain_many` takes; with `one`, what `explain` takes. The seconds are those of
         an endpoint's round trips so far, or `seconds_per_call`. With `probe` one row is asked to
-        measure them, which is billed.
+        measure them, which is billed. Of a language model tokens are estimated, from the prompts
+        that would be asked and from what its replies so far say.
         """
         refuse_rule(until, self.method.name, self.method.planned)
         check_price(price_per_row)
+        check_price(price_per_1000_tokens)
         groups = [self._one(X, until)] if one else self._groups(X, until)
         first = groups[0].instances
         made = quoted(
             self._box.function,
-            first.inputs([0], [first.space(0).origin[None]]),
+            first.inputs([0], [self._sample(first.space(0))]),
             self._sizes(groups, until),
             sum(len(group.instances) for group in groups) * self.budget,
             at_most=until is not None,
             seconds_per_call=self._probed(first) if probe else seconds_per_call,
             price_per_row=price_per_row,
+            price_per_1000_tokens=price_per_1000_tokens,
         )
         return replace(made, asked=int(probe))
 
@@ -445,6 +455,13 @@ class Explainer:
         how, most = self._planning(self.method), self.batch_rows
         return [n for group in groups for n in run.calls(how, group.instances, most, until)]
 
+    def _sample(self, space: Space) -> Points:
+        """Points like those that would be asked: of masks, which differ in length, the first."""
+        if isinstance(self.method, Foreign) or not self.method.planned or not space.masks:
+            return space.origin[None]
+        (prepared,) = self._planning(self.method).planner(space).prepare([space])
+        return prepared.points[:SAMPLE]
+
     def _probed(self, instances: Instances) -> float:
         """The seconds that the model takes for one row."""
         row = instances.inputs([0], [instances.space(0).origin[None]])
@@ -472,7 +489,10 @@ class Explainer:
         refuse_limit(limit)
         if limit is not None and until is None:
             self._refuse_over(limit, self._sizes(groups, None) or ())
-        meter = Meter(Steady(self._box).ask, limit)
+        asked = self._box
+        if isinstance(self.method, Foreign):  # other packages need every answer
+            asked = replace(asked, partial=False)
+        meter = Meter(Steady(asked).ask, limit, asked.function)
         request = Request(self._box, meter, target, self.batch_rows, until, watch, show)
         for group in sorted(groups, key=lambda group: len(group.instances)):
             for i, explanation in self._explained(group.instances, request):

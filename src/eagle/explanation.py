@@ -40,7 +40,8 @@ class Bill:
     """What an explanation cost: rows the model saw, calls it took part in, seconds.
 
     Instances explained together share calls; each has its share of the seconds. `stopped` says
-    why no more rows were asked, if a rule decided that.
+    why no more rows were asked, if a rule decided that. `missing` of the rows got no answer, and
+    were left out. `tokens` are those of a language model, None where it does not say.
     """
 
     rows: int
@@ -48,6 +49,8 @@ class Bill:
     model_seconds: float
     own_seconds: float
     stopped: str = ""
+    missing: int = 0
+    tokens: int | None = None
 
 
 class Evidence(Protocol):
@@ -112,10 +115,11 @@ class Asked:
 class Explanation:
     """Scores of features for one output of a model near one instance, with their uncertainty.
 
-    >>> explanation = eagle.Explainer(model, X).explain(X[0])
-    >>> explanation.scores.shape, explanation.interval(0.9).shape, explanation.top(2)
-    ((3,), (3, 2), ['x1', 'x0'])
-    >>> frame = explanation.to_frame()  # also print(explanation), save(path), to_shap()
+    Examples:
+        >>> explanation = eagle.Explainer(model, X).explain(X[0])
+        >>> explanation.scores.shape, explanation.interval(0.9).shape, explanation.top(2)
+        ((3,), (3, 2), ['x1', 'x0'])
+        >>> frame = explanation.to_frame()  # also print(explanation), save(path), to_shap()
 
     For a line, a score is the coefficient of the feature. In the binned view a feature is 1
     while the row keeps the instance's bin or level, so its score is what *having* that value

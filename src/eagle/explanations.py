@@ -192,10 +192,11 @@ class Parts(Protocol):
 class Explanations(Sequence[Explanation]):
     """Explanations of many rows: a sequence of them, and a table.
 
-    >>> explanations = eagle.Explainer(model, X).explain_many(X[:20])
-    >>> explanations.scores.shape, explanations[0].top(1)
-    ((20, 3), ['x1'])
-    >>> summary = explanations.summary()  # what drives the model over these rows, with intervals
+    Examples:
+        >>> explanations = eagle.Explainer(model, X).explain_many(X[:20])
+        >>> explanations.scores.shape, explanations[0].top(1)
+        ((20, 3), ['x1'])
+        >>> summary = explanations.summary()  # what drives the model here, with intervals
 
     `ids` name the rows: a DataFrame's index, or numbers. `targets` are what is explained of each.
     What averages over rows is refused where these differ: explain with one `target` for all.

@@ -34,13 +34,14 @@ from eagle.surrogate.functional import Functional
 from eagle.surrogate.heldout import HeldOut
 from eagle.surrogate.logistic import Logistic
 from eagle.surrogate.pairs import Paired
+from eagle.surrogate.penalised import Lasso
 from eagle.surrogate.process import Importance, Process
 from eagle.surrogate.ridge import Ridge
 from eagle.surrogate.robust import Robust
 from eagle.surrogate.select import Auto, LassoPath, Selection
 from eagle.surrogate.tree import Tree
 from eagle.table.column import plain
-from eagle.types import InputError
+from eagle.types import InputError, integer
 
 PAPER: Final = Prior(slopes=None, intercept=None)
 """Precision λ = d on every coefficient, also on the intercept, as the paper's numbers suggest."""
@@ -327,6 +328,24 @@ coefficients divided by their sum.
 
 CLIMAX_PUBLISHED: Final = replace(CLIMAX, name="CLIMAX (published)", budget=2200)
 """CLIMAX with the number of rows that the reference asks when it is set to 500."""
+
+CONTEXT_CITE: Final = Method("ContextCite", Independent(), Unit(), Lasso(), budget=65)
+"""ContextCite, for prompts: 64 masks of fair coins, no kernel, a lasso of 0.01; no intervals.
+
+The prompt itself is asked as well, to show what is explained, but takes no part in the fit. This is
+the method for a score of one token: see `context_cite`.
+"""
+
+
+def context_cite(tokens: int, alpha: float = 0.01) -> Method:
+    """ContextCite for an answer of so many tokens.
+
+    It divides the log-odds by the number of tokens, and multiplies the scores by it. That is the
+    same as a lasso whose penalty is multiplied by it.
+    """
+    penalty = alpha * integer(tokens, "tokens", 1)
+    return replace(CONTEXT_CITE, name=f"ContextCite ({tokens} tokens)", surrogate=Lasso(penalty))
+
 
 SHAP_KERNEL: Final = Foreign("Kernel SHAP", KernelShap())
 """`shap`'s own KernelExplainer, with ten rows of the background."""

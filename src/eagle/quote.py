@@ -12,11 +12,15 @@ from eagle.types import InputError, finite, told
 @final
 @dataclass(frozen=True)
 class Fare:
-    """What it takes to ask a remote model: requests, bytes to send, and seconds if it is known."""
+    """What it takes to ask a remote model: requests, bytes to send, and seconds if it is known.
+
+    `tokens` are about those of a language model.
+    """
 
     requests: int
     bytes: int
     seconds: float | None
+    tokens: int | None = None
 
 
 @runtime_checkable
@@ -32,8 +36,11 @@ class Remote(Protocol):
 class Quote:
     """What will be asked: rows, calls, bytes to send, money and seconds, None where not known.
 
-    >>> print(eagle.Explainer(model, X).quote(X[:3], price_per_row=0.001))
-    1,500 rows in 1 call, for 1.50 at 0.001 a row.
+    Examples:
+        >>> print(eagle.Explainer(model, X).quote(X[:3], price_per_row=0.001))
+        1,500 rows in 1 call, for 1.50 at 0.001 a row.
+
+    Of a language model also about how many tokens, which may have a price of their own.
 
     With `at_most` the answers decide how many rows are asked, and this is the most. A call is a
     request where the model is behind an endpoint. `asked` rows were asked to measure the seconds.
@@ -47,18 +54,25 @@ class Quote:
     price_per_row: float | None = None
     seconds: float | None = None
     asked: int = 0
+    tokens: int | None = None
+    price_per_1000_tokens: float | None = None
 
     def __post_init__(self) -> None:
         check_price(self.price_per_row)
+        check_price(self.price_per_1000_tokens)
 
     @property
     def money(self) -> float | None:
-        """The price of all rows, in the units of `price_per_row`."""
-        return None if self.price_per_row is None else self.rows * self.price_per_row
+        """The price of all rows and tokens, in the units of the prices."""
+        if self.price_per_row is None and self.price_per_1000_tokens is None:
+            return None
+        tokens = (self.tokens or 0) / 1000 * (self.price_per_1000_tokens or 0.0)
+        return self.rows * (self.price_per_row or 0.0) + tokens
 
     def __add__(self, other: Quote) -> Quote:
         """Both, one after the other."""
-        if self.price_per_row != other.price_per_row:
+        prices = (self.price_per_row, self.price_per_1000_tokens)
+        if prices != (other.price_per_row, other.price_per_1000_tokens):
             raise InputError("quotes at different prices do not add up to one")
         return Quote(
             self.rows + other.rows,
@@ -68,6 +82,8 @@ class Quote:
             self.price_per_row,
             _sum(self.seconds, other.seconds),
             self.asked + other.asked,
+            _sum(self.tokens, other.tokens),
+            self.price_per_1000_tokens,
         )
 
     def __str__(self) -> str:
@@ -76,8 +92,17 @@ class Quote:
             words += f" in {self.calls:,} call{'s' * (self.calls != 1)}"
         if self.bytes is not None:
             words += f", about {_size(self.bytes)} to send"
+        if self.tokens is not None:
+            words += f", about {self.tokens:,} tokens"
         if self.money is not None:
-            words += f", for {self.money:,.2f} at {self.price_per_row:g} a row"
+            prices = (
+                (self.price_per_row, "a row"),
+                (self.price_per_1000_tokens, "per 1,000 tokens"),
+            )
+            listed = " and ".join(
+                f"{price:g} {what}" for price, what in prices if price is not None
+            )
+            words += f", for {self.money:,.2f} at {listed}"
         if self.seconds is not None:
             words += f", in about {self.seconds:,.2g} s of the model"
         if self.asked:
@@ -99,6 +124,7 @@ def quoted(
     at_most: bool = False,
     seconds_per_call: float | None = None,
     price_per_row: float | None = None,
+    price_per_1000_tokens: float | None = None,
 ) -> Quote:
     """What it costs to ask a model so many rows in each of some calls, all like those of a table.
 
@@ -107,13 +133,24 @@ def quoted(
     rows = most if calls is None else sum(calls)
     count = None if calls is None else len(calls)
     seconds = None if count is None or seconds_per_call is None else count * seconds_per_call
-    size = None
+    size = tokens = None
     if isinstance(model, Remote):
         fare = model.fare(table, calls or [most])
-        size = fare.bytes
+        size, tokens = fare.bytes, fare.tokens
         if calls is not None:
             count, seconds = fare.requests, seconds if fare.seconds is None else fare.seconds
-    return Quote(rows, count, at_most or calls is None, size, price_per_row, seconds)
+    if price_per_1000_tokens is not None and tokens is None:
+        raise InputError("this model counts no tokens, so they have no price: give price_per_row")
+    return Quote(
+        rows,
+        count,
+        at_most or calls is None,
+        size,
+        price_per_row,
+        seconds,
+        tokens=tokens,
+        price_per_1000_tokens=price_per_1000_tokens,
+    )
 
 
 def check_price(price: Any) -> None:

@@ -61,13 +61,15 @@ def _range(image: NDArray[Any], small: NDArray[np.float64]) -> tuple[float, floa
 class Passage:
     """A text and its spans: the start, end and feature of each.
 
-    `note` is a warning; `cut` says in words what the parts are, and why.
+    `note` is a warning; `cut` says in words what the parts are, and why. `labels` are the names of
+    the features where parts have some, as those of a prompt do: they are shown beside the parts.
     """
 
     text: str
     spans: tuple[tuple[int, int, int], ...]
     note: str = ""
     cut: str = ""
+    labels: tuple[str, ...] = ()
 
 
 LONGEST = 2048

@@ -96,7 +96,7 @@ class Width(Rule):
     def met(self, look: Look) -> str | None:
         widest = self._widest(look)
         if look.enough and widest <= self.width:
-            return f"no {self.level:.4g} interval is wider than {self.width:g}"
+            return f"no {100 * self.level:.4g}% interval is wider than {self.width:g}"
         return None
 
     def rows(self, look: Look) -> float:
@@ -124,7 +124,8 @@ class Top(Rule):
         # All k are right with a probability of at least 1 minus the sum of their errors.
         sure = 1 - float((1 - probability).sum()) >= look.sure(self.probability)
         if look.enough and sure:
-            return f"the top {self.k} features are right with probability {self.probability:g}"
+            which = "strongest feature is" if self.k == 1 else f"{self.k} strongest features are"
+            return f"the {which} right with probability {self.probability:g}"
         return None
 
     def rows(self, look: Look) -> float:
@@ -155,8 +156,15 @@ class Sign(Rule):
     def met(self, look: Look) -> str | None:
         least = look.posterior.probability_sign()[self._asked(look)].min()
         if look.enough and least >= look.sure(self.probability):
-            which = "all features" if self.k is None else f"the {self.k} strongest features"
-            return f"the signs of {which} are right with probability {self.probability:g}"
+            which = "signs of all features are"
+            if self.k is not None:
+                some = f"{self.k} strongest features"
+                which = (
+                    "sign of the strongest feature is"
+                    if self.k == 1
+                    else f"signs of the {some} are"
+                )
+            return f"the {which} right with probability {self.probability:g}"
         return None
 
     def rows(self, look: Look) -> float:
@@ -219,7 +227,9 @@ class Budget(Rule):
                 if seconds >= limit:
                     return f"the limit of {limit:g} seconds is reached"
             elif spent[name] > limit * (1 + ROUNDING):
-                return f"{spent[name]:,.10g} {name} would cross the limit of {limit:,.10g}"
+                what = "a bill of " if name == "money" else ""
+                unit = "" if name == "money" else f" {name}"
+                return f"{what}{spent[name]:,.10g}{unit} would cross the limit of {limit:,.10g}"
         return None
 
     def after(self, rows: int, calls: int, seconds: float) -> Budget | None:

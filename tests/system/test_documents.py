@@ -53,3 +53,20 @@ def test_every_decision_is_in_the_index_under_its_number() -> None:
     for page in DECISIONS:
         assert f"]({page.name})" in index, page.name
         assert page.read_text(encoding="utf-8").startswith(f"# {int(page.name[:4])}. "), page.name
+
+
+RIDDLES = (
+    "Intervals: balanced sandwich",
+    "intervals do not speak of the curvature",
+    "what chance would add cancels",
+    "the law that has the kernel in it",
+    "Who looks several times is sometimes sure by accident",
+    "beside a posterior, they are",
+)
+"""Sentences that stopped readers who were new here."""
+
+
+def test_no_sentence_that_stopped_a_reader_comes_back() -> None:
+    for file in (*PAGES, *(ROOT / "src").rglob("*.py")):
+        text = " ".join(file.read_text(encoding="utf-8").split())
+        assert [riddle for riddle in RIDDLES if riddle in text] == [], file

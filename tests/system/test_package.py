@@ -20,9 +20,10 @@ import numpy as np
 import pytest
 
 import eagle
+from tools import readme
 
 ROOT = Path(__file__).parents[2]
-LEFT_OUT = ("dev", "test", "bench", "native")
+LEFT_OUT = ("dev", "docs", "test", "bench", "native")
 """Extras that only work on the library itself needs."""
 
 
@@ -52,6 +53,7 @@ def test_public_names() -> None:
         "ModelError",
         "Parts",
         "Plan",
+        "Prompt",
         "Quote",
         "ReplyError",
         "Series",
@@ -96,10 +98,10 @@ def test_the_help_opens_with_how_to_use_it(tmp_path: Path) -> None:
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
     used: list[Any] = [eagle.Explainer, eagle.Explanation, eagle.Explanations, eagle.Survey]
     used += [eagle.Series, eagle.Plan, eagle.Quote]
-    used += [eagle.Images, eagle.Texts, eagle.Parts, eagle.Background]
+    used += [eagle.Images, eagle.Texts, eagle.Parts, eagle.Prompt, eagle.Background]
     for thing in (*used, eagle.compare, eagle.load):
         text = inspect.getdoc(thing) or ""
-        assert text.split("\n")[2].startswith(">>> "), thing
+        assert text.split("\n")[3].strip().startswith(">>> "), thing
         test = doctest.DocTestParser().get_doctest(text, dict(known), thing.__name__, None, 0)
         assert runner.run(test).failed == 0, thing
 
@@ -191,6 +193,19 @@ def test_the_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     namespace: dict[str, Any] = {}
     for block in blocks:
         exec(compile(block, "README.md", "exec"), namespace)
+
+
+def test_the_readme_of_a_package_index_has_no_links_into_the_repository() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    links = re.compile(r"\]\(([^)]+)\)")
+    assert links.findall(readme.published(text, None)) == []
+    made = links.findall(readme.published(text, "https://example.org/eagle/"))
+    assert made
+    assert all(link.startswith("https://example.org/eagle/") for link in made)
+    assert "https://example.org/eagle/pictures/demo.png" in made
+    assert "https://example.org/eagle/results/survey/" in made
+    assert "https://example.org/eagle/results/" in made
+    assert "https://example.org/eagle/project/contributing/" in made
 
 
 def test_what_is_said_of_the_package_agrees() -> None:

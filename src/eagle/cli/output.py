@@ -125,7 +125,9 @@ def drawn(e: Explanation) -> Any:
 
     if isinstance(e.subject, Image | Curves):
         return (plot.image if isinstance(e.subject, Image) else plot.series)(e)[0].figure
-    return (plot.text(e) if isinstance(e.subject, Passage) else plot.attribution(e)).figure
+    if isinstance(e.subject, Passage):
+        return (plot.prompt(e) if e.subject.labels else plot.text(e)).figure
+    return plot.attribution(e).figure
 
 
 def draw(explanations: dict[int, Explanation], out: Path, many: bool) -> None:

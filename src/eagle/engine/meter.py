@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any, TypeAlias, final
+from typing import Any, Protocol, TypeAlias, final, runtime_checkable
 
 from eagle.log import LOG
 from eagle.types import Array, LimitError
@@ -14,13 +14,27 @@ Query: TypeAlias = Callable[[Any, int], Array]
 """Inputs and how many there are, to checked answers, shape (n, outputs)."""
 
 
+@runtime_checkable
+class Counts(Protocol):
+    """A language model that sums the tokens it was billed for."""
+
+    @property
+    def tokens(self) -> int:
+        """The tokens of all replies so far."""
+
+
 @final
 class Meter:
     """The one way from the engine to the model: nothing is asked that would cross the limit."""
 
-    def __init__(self, query: Query, limit: Budget | None = None) -> None:
-        self._query, self._limit = query, limit
+    def __init__(self, query: Query, limit: Budget | None = None, model: Any = None) -> None:
+        self._query, self._limit, self._model = query, limit, model
         self._rows, self._calls, self._seconds = 0, 0, 0.0
+
+    @property
+    def tokens(self) -> int | None:
+        """The tokens that the model has counted in its life; None if it counts none."""
+        return self._model.tokens if isinstance(self._model, Counts) else None
 
     def crossed(self, rows: int, calls: int = 1) -> LimitError | None:
         """The error that so many more rows and calls would be; None if they are allowed."""

@@ -23,7 +23,17 @@ from eagle.subject import Subject
 from eagle.surrogate.fit import Fitter, Surrogate
 from eagle.table.moves import Moves
 from eagle.targets import Target, aimed_at, bounds_of, explained, refuse_pair
-from eagle.types import Array, InputError, Instances, Need, Planned, Points, Rows, Space
+from eagle.types import (
+    Array,
+    InputError,
+    Instances,
+    ModelError,
+    Need,
+    Planned,
+    Points,
+    Rows,
+    Space,
+)
 
 
 @final
@@ -34,6 +44,20 @@ class Prepared:
     points: Points
     rows: Rows
     fitter: Fitter
+
+    def answered(self, answers: Array, surrogate: Surrogate) -> tuple[Prepared, Array]:
+        """What is left without the rows whose answers are NaN, and the other answers."""
+        known = np.isfinite(answers).all(axis=1).reshape(len(answers))
+        if known.all():
+            return self, answers
+        if not known[0]:
+            raise ModelError(
+                "the model gave no answer about the instance itself, so there is nothing to "
+                "explain: ask again; what it answered is kept, in a ledger if it has one",
+                answers=answers,
+            )
+        rows = self.rows.take(known)
+        return Prepared(self.points[known], rows, surrogate.on(rows)), answers[known]
 
     @property
     def nbytes(self) -> int:
@@ -222,9 +246,10 @@ def by_size(spaces: Iterable[Space]) -> list[list[Space]]:
 class Plan:
     """All that is known about an explanation before the model has answered.
 
-    >>> plan = eagle.Explainer(None, X).plan(X[0])  # no model is asked
-    >>> plan.fit(model(plan.inputs)).top(1)  # its answers, from wherever the model lives
-    ['x1']
+    Examples:
+        >>> plan = eagle.Explainer(None, X).plan(X[0])  # no model is asked
+        >>> plan.fit(model(plan.inputs)).top(1)  # its answers, from wherever the model lives
+        ['x1']
 
     `inputs` is the table to ask, in the model's own form; its first row is the instance. A plan
     read from a file has no inputs: they were written beside it.
@@ -290,10 +315,12 @@ class Plan:
     def explain(self, answers: Array, target: Target, bill: Bill) -> Explanation:
         """From checked answers, shape (rows, outputs), and what they cost."""
         refuse_pair(self.method, self.surrogate.needs, target)
+        asked = len(answers)
+        p, answers = self.prepared.answered(answers, self.surrogate)
+        bill = replace(bill, missing=asked - len(answers))
         task, outputs = self.box.understood(answers)
         target = aimed_at(target, answers, task, outputs)
         y = explained(answers, outputs, target, self.box.link)
-        p = self.prepared
         return Explanation(
             names=self.names,
             conditions=self.conditions,

@@ -93,7 +93,7 @@ def explain(
         own = (time.perf_counter() - began) / len(rows) - model.share()
         for (i, walk), planner, known in zip(walks.items(), planners, prepared, strict=True):
             made = Plan.of(instances, i, known, planner.method, planner.seed, request.box)
-            yield i, fit(made, walk, request.target, model.share(), own)
+            yield i, fit(made, walk, request.target, model.share(), own, model.tokens())
 
 
 def calls(
@@ -222,7 +222,8 @@ def _so_far(
     """Show the explanation of instance i from what was answered so far."""
     assert request.show is not None
     made = Plan.of(model.instances, i, walk.prepared, planner.method, planner.seed, request.box)
-    request.show(fit(made, walk, request.target, walk.seconds(), 0.0), rows)
+    shown = fit(made, walk, request.target, walk.seconds(), 0.0, model.tokens())
+    request.show(shown, rows)
 
 
 def prepare(planners: Sequence[Planner], spaces: Sequence[Space]) -> list[Prepared]:
@@ -284,11 +285,19 @@ class _Model:
         self.instances, self._meter, self._most = instances, meter, most
         self._together, self._seconds = together, 0.0
         self.calls = 0
+        self._before = meter.tokens
         self._paid: list[Array] = []
 
     def share(self) -> float:
         """The model's seconds so far, divided by the instances that share its calls."""
         return self._seconds / self._together
+
+    def tokens(self) -> int | None:
+        """The tokens so far, divided in the same way; None if the model counts none."""
+        now = self._meter.tokens
+        if now is None or self._before is None:
+            return None
+        return round((now - self._before) / self._together)
 
     def crossed(self, points: Sequence[Points]) -> LimitError | None:
         """The error that asking these points would be, if they would cross the limit."""
@@ -305,6 +314,7 @@ class _Model:
                 answers.append(self._meter.ask(inputs, sum(map(len, parts))))
             except AnswerError as error:
                 paid = self._paid + answers
+                paid += [] if error.answers is None else [np.asarray(error.answers)]
                 error.answers = np.concatenate(paid) if paid else None
                 raise
             self._seconds += time.perf_counter() - asked
@@ -328,13 +338,15 @@ def _parts(
 # -- fit ----------------------------------------------------------------------------------------
 
 
-def fit(known: Plan, walk: Walk, target: Target, seconds: float, own: float) -> Explanation:
+def fit(
+    known: Plan, walk: Walk, target: Target, seconds: float, own: float, tokens: int | None
+) -> Explanation:
     """The explanation from all answers, and its cost: the model's seconds and our own."""
     began = time.perf_counter()
-    bill = Bill(len(walk.answers), walk.calls, seconds, own, walk.stopped)
+    bill = Bill(len(walk.answers), walk.calls, seconds, own, walk.stopped, tokens=tokens)
     explanation = known.explain(walk.answers, target, bill)
     own += time.perf_counter() - began
-    return replace(explanation, bill=replace(bill, own_seconds=own))
+    return replace(explanation, bill=replace(explanation.bill, own_seconds=own))
 
 
 # -- many ---------------------------------------------------------------------------------------

@@ -83,15 +83,16 @@ class Growing:
 
     def _look(self) -> None:
         """Stop here, or go on with a longer plan."""
-        fitted = self.prepared.fitter.fit(*self.aim(self.answers))
-        assert fitted.posterior is not None  # checked by `_refuse_unsure`
-        rows = len(self.answers)
-        look = Look(fitted.posterior, rows, self.calls, self.seconds(), len(self._lengths))
-        why = self.rule.met(look)
-        if self.watch is not None:
-            self.watch(look, self.rule.rows(look))
-        if self.show is not None:
-            self.show(self, self.rule.rows(look))
+        known, answers = self.prepared.answered(self.answers, self.planner.method.surrogate)
+        sure = known.fitter.fit(*self.aim(answers)).posterior
+        rows, why = len(self.answers), None
+        if sure is not None:  # it is None where too many rows have no answer: see `_refuse_unsure`
+            look = Look(sure, rows, self.calls, self.seconds(), len(self._lengths))
+            why = self.rule.met(look)
+            if self.watch is not None:
+                self.watch(look, self.rule.rows(look))
+            if self.show is not None:
+                self.show(self, self.rule.rows(look))
         self._turn += 1
         if why is None and self._turn == len(self._lengths):
             why = f"all {rows} rows were asked before the rule was met"
@@ -147,8 +148,7 @@ class Choosing:
             left = self.planner.budget - len(self._first)
             if left <= 0:
                 break
-            y = self.aim(self.answers)[0] if self.calls else np.empty(0)
-            seen = Seen(self._points, self._rows(self._features), y)
+            seen = self._seen()
             points = self.design.ask(seen, self.space, kernel, left, self._rng)[:left]
             if not len(points):
                 break
@@ -156,6 +156,14 @@ class Choosing:
             if len(fresh):
                 return fresh
         return self._chosen[:0]
+
+    def _seen(self) -> Seen:
+        """The rows asked so far that have an answer."""
+        rows = self._rows(self._features)
+        if not self.calls:
+            return Seen(self._points, rows, np.empty(0))
+        known = ~np.isnan(self.answers).any(axis=1)
+        return Seen(self._points[known], rows.take(known), self.aim(self.answers[known])[0])
 
     def _choose(self, points: Points) -> Points:
         """Those of the points that were not asked before."""

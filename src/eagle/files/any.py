@@ -25,9 +25,10 @@ READERS: Final[dict[str, Callable[[Any], Any]]] = {
 def load(path: str | PathLike[str]) -> Any:
     """An explanation, explanations, a survey, a plan or a background: what the file holds.
 
-    >>> eagle.Explainer(model, X).explain(X[0]).save(folder / "why.json")
-    >>> eagle.load(folder / "why.json").top(1)
-    ['x1']
+    Examples:
+        >>> eagle.Explainer(model, X).explain(X[0]).save(folder / "why.json")
+        >>> eagle.load(folder / "why.json").top(1)
+        ['x1']
 
     A folder holds the explanations of a whole data set, which are read when they are looked at.
     """

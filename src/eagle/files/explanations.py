@@ -218,6 +218,8 @@ def _read(data: Mapping[str, Any]) -> Explanation:
             number(bill["model_seconds"]),
             number(bill["own_seconds"]),
             text(bill.get("stopped", "")),
+            integer(bill.get("missing", 0)),
+            None if bill.get("tokens") is None else integer(bill["tokens"]),
         ),
         method=text(data["method"]),
         surrogate=surrogate,

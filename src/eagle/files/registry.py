@@ -14,6 +14,7 @@ from eagle.surrogate.functional import Functional
 from eagle.surrogate.heldout import Cautious, HeldOut
 from eagle.surrogate.logistic import Logistic
 from eagle.surrogate.pairs import Paired
+from eagle.surrogate.penalised import Lasso
 from eagle.surrogate.process import Process
 from eagle.surrogate.reweighted import Evenness, Reweighted
 from eagle.surrogate.ridge import Ridge
@@ -39,6 +40,7 @@ OWN: Final = (
     HeldOut,
     Logistic,
     Paired,
+    Lasso,
     Tree,
     Process,
     Reweighted,

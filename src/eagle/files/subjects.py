@@ -19,9 +19,10 @@ def to_dict(subject: Subject | None) -> dict[str, Any] | None:
             return None
         case Image(pixels, labels, note, cut):
             return {"pixels": pack(pixels), "labels": pack(labels), "note": note, "cut": cut}
-        case Passage(words, spans, note, cut):
+        case Passage(words, spans, note, cut, labels):
             listed_spans = [list(span) for span in spans]
-            return {"text": words, "spans": listed_spans, "note": note, "cut": cut}
+            named = {"labels": list(labels)} if labels else {}
+            return {"text": words, "spans": listed_spans, "note": note, "cut": cut, **named}
         case Curves(times, values, edges, channels, dates, note, cut):
             arrays = {"times": pack(times), "values": pack(values), "edges": pack(edges)}
             about = {"channels": list(channels), "dates": dates, "note": note, "cut": cut}
@@ -45,7 +46,10 @@ def read(data: Any, d: int) -> Subject | None:
         spans = tuple((s, e, k) for s, e, k in triples)
         if not all(s <= e <= len(words) and k < d for s, e, k in spans):
             raise ValueError("the spans do not fit the text")
-        return Passage(words, spans, note, cut)
+        named = tuple(map(text, listed(data.get("labels", []))))
+        if len(named) not in (0, d):
+            raise ValueError("the labels do not fit the features")
+        return Passage(words, spans, note, cut, named)
     if "edges" in data:
         return _curves(data, d, note, cut)
     pixels, labels = unpack(data["pixels"], 3), unpack(data["labels"], 2)

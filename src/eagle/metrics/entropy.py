@@ -33,7 +33,8 @@ def importance_entropy(scores: ArrayLike) -> float:
     """Tilia's stability index: the entropy of size classes over runs, in bits, averaged over
     features; 0 where all runs agree.
 
-    There are five classes: 0, and for each sign the sizes above the median and the others.
+    `scores` has the shape (runs, d). There are five classes: 0, and for each sign the sizes above
+    the median and the others.
     """
     by_run = runs(scores)
     classes = np.zeros(by_run.shape, dtype=np.intp)

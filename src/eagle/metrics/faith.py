@@ -32,6 +32,9 @@ class Gaps(NamedTuple):
 def insertion(order: ArrayLike, ask: Ask) -> float:
     """The mean answer while features come back, strongest first: high is faithful.
 
+    `order` is the features' numbers, strongest first, shape (d,). `ask` gives the model's answers,
+    shape (n,), to masks of shape (n, d), True where a feature is kept.
+
     The trapezoid area under the d + 1 answers, from nothing kept to the whole instance, over the
     share of features kept, from 0 to 1. With signed scores order by the score, not by its size.
     """
@@ -42,6 +45,7 @@ def insertion(order: ArrayLike, ask: Ask) -> float:
 def deletion(order: ArrayLike, ask: Ask) -> float:
     """The mean answer while features are taken away, strongest first: low is faithful.
 
+    `order` and `ask` are as for `insertion`.
     The trapezoid area under the d + 1 answers, from the whole instance to nothing kept.
     """
     places = _order(order)
@@ -51,9 +55,10 @@ def deletion(order: ArrayLike, ask: Ask) -> float:
 def gaps(order: ArrayLike, ask: Ask, k: int, draws: int = 1) -> Gaps:
     """PGI and PGU: the mean size of f(x) − f(x'), x' without the k strongest or without the rest.
 
-    A large gap on important features and a small one on unimportant ones is faithful. If `ask`
-    replaces at random, it is asked for `draws` replacements of each: the size is taken before the
-    mean, so that changes in both directions do not cancel. k is below d, so that both exist.
+    `order` and `ask` are as for `insertion`. A large gap on important features and a small one on
+    unimportant ones is faithful. If `ask` replaces at random, it is asked for `draws` replacements
+    of each: the size is taken before the mean, so that changes in both directions do not cancel. k
+    is below d, so that both exist.
     """
     places = _order(order)
     if count(k, "k") >= len(places):
@@ -63,6 +68,48 @@ def gaps(order: ArrayLike, ask: Ask, k: int, draws: int = 1) -> Gaps:
     answers = _answers(ask, masks)
     important, unimportant = np.abs(answers[1:] - answers[0]).reshape(2, draws).mean(axis=1)
     return Gaps(float(important), float(unimportant))
+
+
+def drop(order: ArrayLike, ask: Ask, k: int) -> float:
+    """How far the answer falls without the k strongest features: high is faithful.
+
+    With log-probabilities as answers it is ContextCite's top-k log-probability drop. With signed
+    scores order by the score, not by its size.
+    """
+    places = _order(order)
+    if count(k, "k") > len(places):
+        raise InputError(f"k is at most the number of features, {len(places)}, not {k!r}")
+    masks = ~_first(places)[[0, k]]
+    whole, without = _answers(ask, masks)
+    return float(whole - without)
+
+
+def held_out_rank(scores: ArrayLike, masks: ArrayLike, answers: ArrayLike) -> float:
+    """The rank correlation of what scores predict with the answers, on masks they have not seen.
+
+    This is the linear datamodelling score: Spearman's correlation of Σ scores of the features kept
+    with the answers. `masks`, shape (m, d), are True where a feature is kept. It is NaN where one
+    of the two does not vary.
+    """
+    kept = np.asarray(masks)
+    size, known = numbers(scores, "scores", "d"), numbers(answers, "answers", "m")
+    if kept.shape != (len(known), len(size)) or not np.isin(kept, (0, 1)).all():
+        raise InputError(
+            f"masks are True or False, shape ({len(known)}, {len(size)}), not {kept.shape}"
+        )
+    said, seen = (_ranks(values) for values in (kept @ size, known))
+    spread = float(np.sqrt((said @ said) * (seen @ seen)))
+    return float(said @ seen) / spread if spread > 0 else float("nan")
+
+
+def _ranks(values: Array) -> Array:
+    """Ranks less their mean; those of equal values, up to rounding, are averaged."""
+    unit = float(np.abs(values).max()) or 1.0
+    _, group, often = np.unique(
+        np.round(values / unit, 12), return_inverse=True, return_counts=True
+    )
+    rank = np.cumsum(often) - (often - 1) / 2
+    return np.asarray(rank[group] - (len(values) + 1) / 2)
 
 
 def _order(order: ArrayLike) -> NDArray[np.intp]:

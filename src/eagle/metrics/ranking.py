@@ -33,8 +33,8 @@ def rank_similarity(scores: ArrayLike, persistence: float = PERSISTENCE) -> floa
 def consistency(scores: ArrayLike, persistence: float = PERSISTENCE) -> float:
     """CCM: (1 − sign entropy)·rank similarity, 1 where all runs agree.
 
-    The penalty of `sign_entropy` applies: runs that give 0 to more than half of the features stay
-    below 1.
+    `scores` has the shape (runs, d). The penalty of `sign_entropy` applies: runs that give 0 to
+    more than half of the features stay below 1.
     """
     return (1 - sign_entropy(scores)) * rank_similarity(scores, persistence)
 

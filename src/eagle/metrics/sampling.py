@@ -34,7 +34,12 @@ def information_gain(
     slopes: bool = False,
     initial: float | None = None,
 ) -> Array:
-    """Cumulative information gain ½ log(|V₀|/|V|) in nats after each budget, shape (budgets,)."""
+    """Cumulative information gain ½ log(|V₀|/|V|) in nats after each budget, shape (budgets,).
+
+    `features` has the shape (n, d) and `weight` (n,), in the order in which rows are asked;
+    `budgets` are numbers of rows. With `slopes` the intercept is integrated out. `initial` is the
+    precision that V₀ has in place of the prior's.
+    """
     rows, weight, precision = _plan(features, weight, prior, slopes)
     asked = _budgets(budgets, len(rows))
     start = np.log(_start(precision, initial)).sum()
@@ -53,7 +58,8 @@ def d_efficiency(
 ) -> Array:
     """(|V₀|/|V|)^(1/D) after each budget, and D_s-efficiency with `slopes`, shape (budgets,).
 
-    It is exp(2·gain/D): the information gain on another scale.
+    It is exp(2·gain/D): the information gain on another scale. Arguments are those of
+    `information_gain`.
     """
     gain = information_gain(features, weight, prior, budgets, slopes=slopes, initial=initial)
     return np.asarray(np.exp(2 * gain / (np.shape(features)[1] + (not slopes))))
@@ -68,7 +74,10 @@ def a_efficiency(
     slopes: bool = False,
     initial: float | None = None,
 ) -> Array:
-    """tr V₀ / tr V after each budget: how far the mean variance shrank, shape (budgets,)."""
+    """tr V₀ / tr V after each budget: how far the mean variance shrank, shape (budgets,).
+
+    Arguments are those of `information_gain`.
+    """
     rows, weight, precision = _plan(features, weight, prior, slopes)
     asked = _budgets(budgets, len(rows))
     _, trace = _growth(rows[: asked[-1]], weight[: asked[-1]], precision)

@@ -19,8 +19,8 @@ from eagle.types import Array, InputError
 def agreement(scores: ArrayLike, reference: ArrayLike, k: int = 5) -> float:
     """The mean overlap of each run's k strongest features with those of the reference.
 
-    A biased method can be stable and wrong; this metric shows it. Its chance level is that of
-    `stability.jaccard`.
+    `scores` has the shape (runs, d), `reference` (d,). A biased method can be stable and wrong;
+    this metric shows it. Its chance level is that of `stability.jaccard`.
     """
     by_run, truth = _both(scores, reference)
     tops = strongest(by_run, k).astype(np.float64)
@@ -30,7 +30,8 @@ def agreement(scores: ArrayLike, reference: ArrayLike, k: int = 5) -> float:
 def cosine(scores: ArrayLike, reference: ArrayLike) -> float:
     """The mean cosine of the angle between each run's scores and the reference.
 
-    A run whose scores are all 0 has cosine 0; a reference of zeros has no direction, so it is NaN.
+    `scores` has the shape (runs, d), `reference` (d,). A run whose scores are all 0 has cosine 0; a
+    reference of zeros has no direction, so it is NaN.
     """
     by_run, truth = _both(scores, reference)
     if not truth.any():
@@ -43,7 +44,10 @@ def cosine(scores: ArrayLike, reference: ArrayLike) -> float:
 
 
 def relative_error(scores: ArrayLike, reference: ArrayLike) -> float:
-    """The mean of ‖a − b‖/‖b‖ of each run's scores a from the reference b; NaN where b is 0."""
+    """The mean of ‖a − b‖/‖b‖ of each run's scores a from the reference b; NaN where b is 0.
+
+    `scores` has the shape (runs, d), `reference` (d,).
+    """
     by_run, truth = _both(scores, reference)
     if not truth.any():
         return float("nan")
@@ -53,8 +57,9 @@ def relative_error(scores: ArrayLike, reference: ArrayLike) -> float:
 def sign_agreement(scores: ArrayLike, reference: ArrayLike, k: int | None = None) -> float:
     """The share of the reference's k strongest features, or of all, whose sign a run shares.
 
-    Features whose reference is 0 have no sign to share and are left out; NaN if none is left. A
-    run that gives 0 to one of the others does not share its sign.
+    `scores` has the shape (runs, d), `reference` (d,). Features whose reference is 0 have no sign
+    to share and are left out; NaN if none is left. A run that gives 0 to one of the others does not
+    share its sign.
     """
     by_run, truth = _both(scores, reference)
     asked = truth != 0

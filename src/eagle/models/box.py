@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, final, get_args
+from typing import Any, Protocol, final, get_args, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,7 +53,8 @@ class Box:
     that gives decision values, not probabilities. `calls_it` is the name of the function called.
     `asked` is the kind of input, such as "image", if it is not a table. `link` is the scale on
     which probabilities are explained. `note` says how answers are read, where that was chosen
-    for the model. `headings` name the outputs of a model that answers with data frames.
+    for the model. `headings` name the outputs of a model that answers with data frames. A
+    `partial` model may leave rows without an answer: these are NaN, and are left out of the fit.
     """
 
     function: Model | None
@@ -65,6 +66,7 @@ class Box:
     link: Logit | None = None
     note: str | None = None
     headings: Headings = field(default_factory=Headings)
+    partial: bool = False
 
     def ask(self, inputs: Any, rows: int) -> Array:
         """Checked answers to a table of `rows` rows, shape (rows, outputs)."""
@@ -83,8 +85,20 @@ class Box:
 
     def read(self, answers: Any, rows: int) -> Array:
         """A checked reply as numbers of shape (rows, outputs)."""
-        checked = check(answers, rows)
+        checked = check(answers, rows, self.partial)
         self.headings.note(answers)
+        known = ~np.isnan(checked).any(axis=1)
+        if known.all():
+            return self._understood(checked)
+        if not known.any():
+            return checked if self.outputs is None else np.full((rows, len(self.outputs)), np.nan)
+        read = self._understood(checked[known])
+        out = np.full((rows, read.shape[1]), np.nan)
+        out[known] = read
+        return out
+
+    def _understood(self, checked: Array) -> Array:
+        """Checked answers as the outputs of the model."""
         named = None if self.outputs is None else len(self.outputs)
         if self.margin:
             checked = np.concatenate([-checked, checked], 1) if checked.shape[1] == 1 else checked
@@ -153,6 +167,7 @@ class Box:
         and are refused.
         """
         task = self.task
+        answers = answers[~np.isnan(answers).any(axis=1)]
         if task is None:
             sums = answers.shape[1] > 1 and are_probabilities(answers)
             if self.asked is not None and answers.shape[1] > 1 and not sums:
@@ -198,6 +213,8 @@ class Steady:
         spent = time.perf_counter() - began
         LOG.info("asked %d rows, call %d, %.3f s", rows, self._calls, spent)
         outputs = answers.shape[1]
+        if np.isnan(answers).all():
+            return answers if not self._outputs else np.full((rows, self._outputs), np.nan)
         if self._outputs and outputs != self._outputs:
             raise ReplyError(
                 f"the model answered with {self._outputs} output{'s' * (self._outputs > 1)} before "
@@ -205,6 +222,14 @@ class Steady:
             )
         self._outputs = outputs
         return answers
+
+
+@runtime_checkable
+class Boxed(Protocol):
+    """A model that says itself how it is asked, and how its answers are read."""
+
+    def as_box(self, task: Task | None, outputs: tuple[Any, ...] | None) -> Box:
+        """The box of the model. The caller may know the task and the outputs better."""
 
 
 def box(model: Any, task: Task | None = None, outputs: Sequence[Hashable] | None = None) -> Box:
@@ -216,6 +241,8 @@ def box(model: Any, task: Task | None = None, outputs: Sequence[Hashable] | None
         return Box(None, "no model", task, names)
     if isinstance(model, type):
         raise InputError(f"{model.__name__} is a class: give a fitted model, an instance of it")
+    if isinstance(model, Boxed):
+        return model.as_box(task, names)
     model = native(model, task, names)
     if isinstance(model, Native):
         return _of_native(model, task, names)
@@ -378,8 +405,11 @@ def _headings(reply: Any) -> tuple[Any, ...] | None:
     return listed if useful and len(set(listed)) == len(listed) else None
 
 
-def check(reply: Any, rows: int) -> Array:
-    """The reply to `rows` rows as finite floats, shape (rows, outputs)."""
+def check(reply: Any, rows: int, partial: bool = False) -> Array:
+    """The reply to `rows` rows as finite floats, shape (rows, outputs).
+
+    In a `partial` reply, rows of NaN are rows without an answer.
+    """
     if reply is None:
         raise ReplyError(f"the model returned None where {rows} answers were expected")
     array = _plain(reply)
@@ -415,12 +445,14 @@ def check(reply: Any, rows: int) -> Array:
     # Always copy: a model may reuse the buffer of its answers.
     answers = np.array(array, dtype=np.float64)
     bad = ~np.isfinite(answers).all(axis=1)
+    if partial:
+        bad &= ~np.isnan(answers).all(axis=1)
     if bad.any():
         raise ReplyError(
             f"the model answered {int(bad.sum())} of {rows} rows with NaN or infinity, "
             f"first at row {int(bad.argmax())} of this call"
         )
-    if np.abs(answers).max() > LARGEST:
+    if np.abs(answers).max(initial=0.0, where=~np.isnan(answers)) > LARGEST:
         raise ReplyError(
             f"the model answered beyond ±{LARGEST:g}, whose squares overflow: give the answers in "
             "other units"

@@ -43,6 +43,25 @@ class Codec(Protocol):
         """The answers in a reply, one for each of the rows."""
 
 
+@runtime_checkable
+class Language(Codec, Protocol):
+    """The protocol of a language model, whose inputs are prompts and whose cost is in tokens."""
+
+    @property
+    def most(self) -> int:
+        """The most prompts of a request."""
+
+    @property
+    def output(self) -> str:
+        """What the answers are, as the name of an output."""
+
+    def characters(self, inputs: Inputs) -> int:
+        """The characters that are sent for some prompts."""
+
+    def tokens(self, reply: Any) -> int:
+        """The tokens that a reply says are billed; 0 if it does not say."""
+
+
 @final
 @dataclass(frozen=True)
 class OpenInference:
@@ -238,6 +257,8 @@ def address(url: str, path: str) -> str:
         whole = base
     elif path != model and base.endswith(model):
         whole = base + "/infer"
+    elif base.endswith("/v1") and path.startswith("/v1/"):
+        whole = base + path.removeprefix("/v1")
     else:
         whole = base + path
     return whole + mark + query

@@ -8,18 +8,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from os import PathLike
-from typing import Any, Literal, TypeAlias, final
+from threading import Lock
+from typing import Any, Final, Literal, TypeAlias, final
 from urllib.parse import urlsplit
 
 import numpy as np
 
-from eagle.models.box import check
+from eagle.models.bounded import Bounded
+from eagle.models.box import Box, check
 from eagle.models.codecs import (
     Codec,
     Instances,
     Invocations,
+    Language,
     OpenInference,
     ProtocolName,
     Template,
@@ -27,6 +29,7 @@ from eagle.models.codecs import (
     codec,
 )
 from eagle.models.inputs import Inputs
+from eagle.models.native import Task
 from eagle.models.recording import Recording, opened, stacked
 from eagle.models.wire import Pace, Retry, Secrets, Wire, package
 from eagle.quote import Fare
@@ -52,6 +55,12 @@ __all__ = [
     "Template",
 ]
 
+GAPS: Final = 0.1
+"""The share of prompts that a language model may leave without an answer."""
+
+CHARACTERS: Final = 4.0
+"""Characters of a token, before replies have said how many there are."""
+
 Post: TypeAlias = Callable[[Inputs, bytes], Array]
 """Some rows, and the request about them, to their answers."""
 
@@ -68,7 +77,10 @@ class Endpoint:
     `concurrency` are on their way at once, and none may take longer than `timeout` seconds.
     `retries` says when a request is sent again (see `Retry`). `missing` is what happens to missing
     values: "refuse" them, or send "null" to a server that reads it so. Integers as answers are
-    taken for labels and refused, unless `integers` says that they are quantities.
+    taken for labels and refused, unless `integers` says that they are quantities. `gaps` is the
+    share of rows that may fail: they are left out of the fit, and the explanation says how many.
+    It is 0.1 for language models (see `eagle.models.language`), which have a request for each
+    prompt, and 0 for others. What failed is in `failures`.
 
     Secrets stay in the environment: `token_env` names the variable with a bearer token, and
     `headers_env` those of other headers, such as {"x-api-key": "MY_KEY"}. They are read when a
@@ -91,6 +103,7 @@ class Endpoint:
         retries: int | Retry = 5,
         missing: Literal["refuse", "null"] = "refuse",
         integers: bool = False,
+        gaps: float | None = None,
         token_env: str | None = None,
         headers_env: Mapping[str, str] | None = None,
         ledger: str | PathLike[str] | None = None,
@@ -99,9 +112,15 @@ class Endpoint:
     ) -> None:
         _check_url(url)
         self._codec = codec(protocol, url)
-        self.batch_rows = integer(batch_rows, "batch_rows", 1)
+        self._language = self._codec if isinstance(self._codec, Language) else None
+        most = batch_rows if self._language is None else self._language.most
+        self.batch_rows = min(integer(batch_rows, "batch_rows", 1), most)
         self.batch_bytes = integer(batch_bytes, "batch_bytes", 1)
-        self.concurrency = integer(concurrency, "concurrency", 1)
+        if gaps is None:
+            gaps = 0.0 if self._language is None else GAPS
+        self._bounded = Bounded(concurrency, gaps)
+        self.concurrency = self._bounded.concurrency
+        self._count = _Count()
         if not finite(timeout) or not timeout > 0:
             raise InputError(f"timeout is a positive number of seconds, not {told(timeout)}")
         if missing not in ("refuse", "null"):
@@ -113,12 +132,36 @@ class Endpoint:
         self._wire = Wire(whole, secrets, float(timeout), self.concurrency, retry)
         package()  # refused now if it is not installed, not at the first question
         self.name = self._wire.shown if name is None else str(name)
-        self._recording = None if ledger is None else Recording(opened(ledger), self.name, version)
+        # Answers of a language model depend on what is asked about its text, too.
+        what = "answers" if self._language is None else repr(self._codec)
+        self._recording = (
+            None if ledger is None else Recording(opened(ledger), self.name, version, what)
+        )
 
     @property
     def pace(self) -> Pace | None:
         """How fast the endpoint has answered so far; None before the first answer."""
         return self._wire.pace
+
+    @property
+    def failures(self) -> tuple[str, ...]:
+        """Sentences about rows that failed and were left out, the last 20."""
+        return self._bounded.failures
+
+    @property
+    def tokens(self) -> int:
+        """The tokens that all replies so far said are billed."""
+        return self._count.tokens
+
+    def as_box(self, task: Task | None, outputs: tuple[Any, ...] | None) -> Box:
+        """How it is asked, and how its answers are read."""
+        partial = self._bounded.gaps > 0
+        if self._language is None:
+            return Box(self, "Endpoint()", task, outputs, partial=partial)
+        what = self._language.output
+        note = f"{what}, for each prompt"
+        known = outputs or (what,)
+        return Box(self, repr(self), task or "regression", known, note=note, partial=partial)
 
     def __repr__(self) -> str:
         kept = "" if self._recording is None else f", ledger {self._recording.ledger.path}"
@@ -130,6 +173,7 @@ class Endpoint:
         if not len(inputs):
             raise InputError("there are no rows to ask")
         inputs.refuse(self._missing)
+        self._bounded.expect(len(inputs))
         recording = self._recording
         if recording is None:
             return self._ask(inputs, self._post)
@@ -146,28 +190,24 @@ class Endpoint:
         rounds = sum(-(-count // self.concurrency) for count in requests)
         pace = self.pace
         seconds = None if pace is None else rounds * pace.round_trip
-        return Fare(sum(requests), frame * sum(requests) + each * sum(calls), seconds)
+        size = frame * sum(requests) + each * sum(calls)
+        return Fare(sum(requests), size, seconds, self._quoted(Inputs.of(table), sum(calls)))
 
     # -- inside ---------------------------------------------------------------------------------
+
+    def _quoted(self, inputs: Inputs, rows: int) -> int | None:
+        """About how many tokens so many prompts like these have; None if none are counted."""
+        if self._language is None:
+            return None
+        mean = self._language.characters(inputs) / len(inputs)
+        return round(rows * mean / self._count.characters_each)
 
     def _ask(self, inputs: Inputs, post: Post) -> Array:
         """All rows in batches, several at once. After an error no further batch is sent."""
         size, _, _ = self._size(inputs)
-        if size >= len(inputs):
-            return self._batch(inputs, post)
         starts = range(0, len(inputs), size)
         batches = [inputs.take(slice(start, start + size)) for start in starts]
-        with ThreadPoolExecutor(min(self.concurrency, len(batches))) as threads:
-            asked = [threads.submit(self._batch, batch, post) for batch in batches]
-            try:
-                wait(asked, return_when=FIRST_EXCEPTION)
-            finally:  # also after Ctrl-C: what is on its way is waited for, and kept
-                for future in asked:
-                    future.cancel()
-        failed = [e for f in asked if not f.cancelled() and (e := f.exception()) is not None]
-        if failed:
-            raise failed[0]
-        return stacked([future.result() for future in asked])
+        return self._bounded.ask(batches, lambda batch: self._batch(batch, post))
 
     def _size(self, inputs: Inputs) -> tuple[int, int, int]:
         """The rows of a batch; the bytes of a request without rows, and of a row, by the first."""
@@ -195,6 +235,8 @@ class Endpoint:
     ) -> Array:
         """The checked answers to one request. `resent` is called if one before may be billed."""
         reply = self._wire.post(body, len(inputs), resent)
+        if self._language is not None:  # also a reply without an answer is billed
+            self._count.add(self._language.characters(inputs), self._language.tokens(reply))
         return self._checked(self._picked(reply, len(inputs)), len(inputs))
 
     def _body(self, inputs: Inputs) -> bytes:
@@ -232,6 +274,29 @@ class Endpoint:
                 f"does that gives labels: {ask}; if they are quantities, say integers=True"
             )
         return check(found, rows)
+
+
+@final
+class _Count:
+    """The tokens that were billed, and the characters that these were."""
+
+    def __init__(self) -> None:
+        self.tokens, self._characters, self._lock = 0, 0, Lock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"tokens": self.tokens, "_characters": self._characters}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _lock=Lock())
+
+    def add(self, characters: int, tokens: int) -> None:
+        with self._lock:
+            self.tokens += tokens
+            self._characters += characters if tokens else 0
+
+    @property
+    def characters_each(self) -> float:
+        return self._characters / self.tokens if self.tokens else CHARACTERS
 
 
 def _plain(value: Any) -> Any:

@@ -76,7 +76,14 @@ class Recording:
         except BaseException:
             self.ledger.doubt(intents[-1])
             raise
-        self.ledger.store(intents[-1], self._model, inputs, keys, answers)
+        known = np.flatnonzero(~np.isnan(answers).any(axis=1)).tolist()
+        if len(known) < len(keys):  # rows without an answer may be billed, and are asked again
+            lost = [key for i, key in enumerate(keys) if i not in set(known)]
+            self.ledger.doubt(self.ledger.intend(self._model, lost))
+            inputs, keys, stored = inputs.take(known), [keys[i] for i in known], answers[known]
+        else:
+            stored = answers
+        self.ledger.store(intents[-1], self._model, inputs, keys, stored)
         return answers
 
 
@@ -91,6 +98,11 @@ class Recorded:
     def box(self, task: Task | None, outputs: Sequence[Hashable] | None) -> Box:
         """What is known of the model, with a function that asks what is not in the ledger."""
         known = box(self.model, task, outputs)
+        if known.partial:
+            raise InputError(
+                f"{known.calls_it} may leave rows without an answer: give it a ledger of its own, "
+                "ledger='answers.db'"
+            )
         if known.function is None:
             raise InputError("there is no model to record")
         label = known.calls_it.rpartition(".")[2]
@@ -154,14 +166,17 @@ def opened(path: str | PathLike[str]) -> Ledger:
 
 
 def stacked(answers: Sequence[Array]) -> Array:
-    """Answers below one another; all must have as many outputs."""
-    found = {part.shape[1] for part in answers}
+    """Answers below one another; all must have as many outputs. Rows of NaN have no answer."""
+    found = {part.shape[1] for part in answers if not np.isnan(part).all()}
     if len(found) > 1:
         raise ReplyError(
             f"the model answered with {' and '.join(map(str, sorted(found)))} outputs: every row "
             "must have as many"
         )
-    return np.concatenate(answers)
+    wide = found.pop() if found else 1
+    return np.concatenate(
+        [part if part.shape[1] == wide else np.full((len(part), wide), np.nan) for part in answers]
+    )
 
 
 def _content(model: Any) -> str:

@@ -11,6 +11,7 @@ from eagle.plot.images import image
 from eagle.plot.lines import convergence
 from eagle.plot.means import importance
 from eagle.plot.panels import methods
+from eagle.plot.prompts import prompt
 from eagle.plot.scatter import dependence
 from eagle.plot.series import series
 from eagle.plot.swarm import beeswarm
@@ -27,6 +28,7 @@ __all__ = [
     "image",
     "importance",
     "methods",
+    "prompt",
     "series",
     "text",
 ]

@@ -70,7 +70,7 @@ def text(
     p.ax.set_ylim(max(bottom, p.height) if ax is not None else bottom, 0)
     p.title(e.title)
     notes = [_key(e, level), *([said] if (said := likeliest(e)) else []), *cautions([e])]
-    return _noted(p, notes, bottom)
+    return noted(p, notes, bottom)
 
 
 @final
@@ -215,7 +215,7 @@ def _key(e: Explanation, level: float) -> str:
     return says + (f". Parts: {cut}" if cut else "")
 
 
-def _noted(p: Page, notes: Sequence[str], bottom: float) -> Axes:
+def noted(p: Page, notes: Sequence[str], bottom: float) -> Axes:
     """Small print below the text. A figure of our own grows with both."""
     note = p.ax.annotate(
         "",

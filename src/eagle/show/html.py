@@ -14,8 +14,11 @@ from eagle.show import tables
 from eagle.show.curves import drawing
 from eagle.show.panels import panels
 from eagle.show.sheet import (
+    DOWN,
     GREEN_RED,
+    GREY,
     SHOWN,
+    UP,
     Bar,
     Shown,
     heading,
@@ -119,7 +122,10 @@ def _words(shown: Shown, passage: Passage) -> str:
     out = []
     for text, k in pieces(passage, shown.scores):
         if k is None:
-            out.append(escape(lines(text)))
+            out.append(escape(lines(text.strip("\n") if passage.labels else text)))
+            continue
+        if passage.labels:
+            out.append(_part(shown, k, passage.labels[k], lines(text)))
             continue
         colour = hue(shown, k, GREEN_RED)
         pale = 0.4 if shown.unsure[k] else 0.75
@@ -133,6 +139,20 @@ def _words(shown: Shown, passage: Passage) -> str:
             f"{escape(lines(text))}</span>"
         )
     return "".join(out)
+
+
+def _part(shown: Shown, k: int, label: str, text: str) -> str:
+    """A part of a prompt under its name, score and interval; grey where zero is inside."""
+    score, (low, high) = float(shown.scores[k]), shown.interval[k].tolist()
+    colour = GREY if shown.unsure[k] else hue(shown, k, (UP, DOWN))
+    share = 0.12 if shown.unsure[k] else round(0.06 + 0.5 * abs(float(shown.depth[k])), 2)
+    red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
+    span = "" if isnan(low) else f" [{number(low)}, {number(high)}]"
+    return (
+        f'<span class="part" style="background:rgba({red},{green},{blue},{share});'
+        f'border-color:{colour}"><small><b>{escape(short(label, 48))}</b> '
+        f"{number(score)}{span}</small>\n{escape(text)}</span>"
+    )
 
 
 def lines(text: str) -> str:

@@ -197,4 +197,4 @@ def says(e: Explanation) -> str:
     """The line's value at the instance as text; no probability below 0 or above 1."""
     if probable(e) and not 0 <= e.local_prediction <= 1:
         return "more than 1" if e.local_prediction > 1 else "less than 0"
-    return f"{e.local_prediction:.4g}"
+    return f"{e.local_prediction:.4g}".replace("-", "−")

@@ -26,6 +26,9 @@ SHOWN = 20
 UP, DOWN = "#0072B2", "#D55E00"
 """Blue and vermillion of Okabe and Ito's palette, which colour-blind readers can tell apart."""
 
+GREY = "#777777"
+"""For what is not sure, and for scores without a sign."""
+
 GREEN_RED, BLUE_ORANGE = ("#009E73", "#D55E00"), ("#0072B2", "#E69F00")
 """For words, up and down: a green and a red, or a blue and an orange, of the same palette."""
 
@@ -133,12 +136,12 @@ def title(e: Explanation) -> str:
     if e.task == "classification" and isinstance(e.target, tuple):
         margin = "Margin" if e.link is None else "Log-odds"
         one, other = (short(str(name), NAME // 2) for name in e.target)
-        return f"Why {one}, not {other}? {margin} {e.prediction:+.4g}"
+        return f"Why {one}, not {other}? {margin} {number(e.prediction)}"
     name = short(e.target_name, NAME)
     if e.task == "classification" and e.link is not None:
         said = float(answers_of(e.evidence.answers[:1], e.outputs, e.target)[0])
         counted = f"counted as {e.link.back(e.prediction):.4g}, " if e.link.clipped(said) else ""
-        says = f"{said:.4g}, {counted}log-odds {e.prediction:+.4g}"
+        says = f"{said:.4g}, {counted}log-odds {number(e.prediction)}"
         return f"Why {name}? The model says {says}"
     if e.task == "classification":
         return f"Why {name}? The model says {e.prediction:.4g}"
@@ -164,7 +167,7 @@ def _facts(e: Explanation) -> list[str]:
         fit = f"weighted R² {e.r2:.2f}" if np.isfinite(e.r2) else unfit
         if np.isfinite(e.r2_held_out):
             fit += f", {e.r2_held_out:.2f} on held-out rows"
-        facts.append(f"Fit: {fit}. At the instance it says {says(e)}")
+        facts.append(f"Fit: {fit}. Its value at the instance: {says(e)}")
     if isinstance(e.subject, Image | Passage | Curves) and e.subject.cut:
         facts.append(f"Parts: {e.subject.cut}")
     facts += [words for words in (fact(e), end_fact(e)) if words]
@@ -188,8 +191,9 @@ def _cost(e: Explanation) -> str:
             f"{e.method}: {e.surrogate.evenness.rows:,} rows, shared by all its explanations, and "
             f"{b.rows} asked for this one"
         )
+    tokens = "" if b.tokens is None else f"{b.tokens:,} tokens, "
     paid = (
-        f"in {b.calls} call{'s' if b.calls != 1 else ''}, {b.model_seconds:.3f} s in the "
+        f"in {b.calls} call{'s' if b.calls != 1 else ''}, {tokens}{b.model_seconds:.3f} s in the "
         f"model and {b.own_seconds:.3f} s outside"
     )
     stopped = f". It stopped there because {b.stopped}" if b.stopped else ""

@@ -19,6 +19,8 @@ font-variant-numeric:tabular-nums}
 .eagle .title{font-weight:600}.eagle .fact{color:var(--soft);font-size:12px}
 .eagle .words{line-height:2.1}.eagle .words span{border-radius:3px;padding:.1em .15em}
 .eagle .words span{border-style:solid}.eagle .words .unsure{border-style:dashed;opacity:.75}
+.eagle .words span.part{display:block;border-width:0 0 0 4px;border-style:solid;
+padding:.1em .6em;margin:.2em 0;line-height:1.5}.eagle .part small{opacity:.75}
 .eagle .words,.eagle bdi{overflow-wrap:anywhere;white-space:pre-line}
 .eagle img{image-rendering:pixelated;margin:.4em 0}
 .eagle .warn{border-left:3px solid var(--down);padding-left:.6em;margin:.4em 0}

@@ -21,7 +21,7 @@ POOR_FIT: Final = 1 / 3
 
 def warnings(e: Explanation) -> tuple[str, ...]:
     """Sentences about the file, the subject, the rows, the fit, and what never changed."""
-    told = [e.note, "" if e.subject is None else e.subject.note]
+    told = [e.note, "" if e.subject is None else e.subject.note, _missing(e)]
     if e.surrogate is not None:
         told += [*_few(e), *_poor(e), *_still(e)]
     told += _clueless(e)
@@ -48,6 +48,16 @@ def _clueless(e: Explanation) -> Iterator[str]:
             f"{answers.max():.2g}): are the pixels in the range and order that it was trained on? "
             "eagle.models.vision.Network has presets"
         )
+
+
+def _missing(e: Explanation) -> str:
+    asked, lost = e.bill.rows, e.bill.missing
+    if not lost:
+        return ""
+    return (
+        f"{lost} of {asked} rows got no answer and were left out: if what fails depends on what is "
+        "asked, scores are those of the rows that do not fail"
+    )
 
 
 def _few(e: Explanation) -> Iterator[str]:

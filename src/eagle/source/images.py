@@ -46,10 +46,11 @@ DEEPEST: Final = 2**16 - 1
 class Images:
     """How images are taken apart, and what stands where a segment is off.
 
-    >>> explainer = eagle.Explainer(brightness, eagle.Images(segments=blocks), budget=32)
-    >>> explanation = explainer.explain(image)  # eagle.plot.image(explanation) draws it
-    >>> len(explanation.names)
-    4
+    Examples:
+        >>> explainer = eagle.Explainer(brightness, eagle.Images(segments=blocks), budget=32)
+        >>> explanation = explainer.explain(image)  # eagle.plot.image(explanation) draws it
+        >>> len(explanation.names)
+        4
 
     `segments` is about how many SLIC superpixels to make, an array of labels of the image's
     height and width, or a function from an image (channels last) to one. `fill` is "mean" (the

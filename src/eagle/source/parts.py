@@ -20,10 +20,11 @@ WIDEST = 40
 class Parts:
     """Things that are made of parts. Each part is kept or left out.
 
-    >>> basket = eagle.Parts(list, list)  # into its goods, and back into a basket
-    >>> explainer = eagle.Explainer(lambda baskets: np.array([sum(b) for b in baskets]), basket)
-    >>> explainer.explain([3.0, -1.0, 10.0]).scores.round(6).tolist()
-    [3.0, -1.0, 10.0]
+    Examples:
+        >>> basket = eagle.Parts(list, list)  # into its goods, and back into a basket
+        >>> explainer = eagle.Explainer(lambda baskets: np.array([sum(b) for b in baskets]), basket)
+        >>> explainer.explain([3.0, -1.0, 10.0]).scores.round(6).tolist()
+        [3.0, -1.0, 10.0]
 
     `parts` is a function from a thing to its parts, such as `list` or `str.split`. `render` builds
     the model's input from the parts that are kept, in their order; the model gets a list of such

@@ -50,10 +50,11 @@ DAY: Final = np.timedelta64(1, "D")
 class Series:
     """How series are cut, and what stands where a segment is off.
 
-    >>> source = eagle.Series(segments=4, names=["x", "y"])
-    >>> explainer = eagle.Explainer(lambda batch: batch[:, 15:, 1].mean(axis=1), source)
-    >>> explainer.explain(np.arange(40.0).reshape(20, 2)).top(1)
-    ['y 15–19']
+    Examples:
+        >>> source = eagle.Series(segments=4, names=["x", "y"])
+        >>> explainer = eagle.Explainer(lambda batch: batch[:, 15:, 1].mean(axis=1), source)
+        >>> explainer.explain(np.arange(40.0).reshape(20, 2)).top(1)
+        ['y 15–19']
 
     A series has shape (time,) or (time, channels); the model is asked a batch of them, of shape
     (n, time) or (n, time, channels). Every segment of every channel is a part, kept or filled.

@@ -54,9 +54,10 @@ FINER: Final[tuple[tuple[Unit, Callable[[str], Spans], str], ...]] = (
 class Texts:
     """How texts are taken apart, and what stands where a word is off.
 
-    >>> explainer = eagle.Explainer(count_good, eagle.Texts(), budget=50)
-    >>> explainer.explain("a very good day").top(1)  # eagle.plot.text(explanation) draws it
-    ['good']
+    Examples:
+        >>> explainer = eagle.Explainer(count_good, eagle.Texts(), budget=50)
+        >>> explainer.explain("a very good day").top(1)  # eagle.plot.text(explanation) draws it
+        ['good']
 
     `unit` is "word" (marks, numbers and addresses too), "sentence", "paragraph", or "block" (parts
     of equal length, as many as the budget carries). None is the finest of these that the budget

@@ -46,10 +46,11 @@ METHOD: Final = "EAGLE (survey)"
 class Survey:
     """Rows of a table's law with a model's answers to them, shape (rows, outputs).
 
-    >>> survey = eagle.Explainer(model, X).survey(rows=512)  # asks the model once
-    >>> explanations = survey.explain_many(X)  # every row from the same answers
-    >>> explanations.scores.shape
-    (100, 3)
+    Examples:
+        >>> survey = eagle.Explainer(model, X).survey(rows=512)  # asks the model once
+        >>> explanations = survey.explain_many(X)  # every row from the same answers
+        >>> explanations.scores.shape
+        (100, 3)
 
     An explanation depends on model, background, seed and the rows of the survey alone, never on
     what else is explained. Values that the survey has too seldom are asked in small supplements,

@@ -493,9 +493,10 @@ def _category(name: Hashable, codes: Codes) -> Column:
 class Background:
     """A summary of the data a model works on, column by column. The rows are not kept.
 
-    >>> background = eagle.Background.of(X)  # background.save(path) ships it without the rows
-    >>> eagle.Explainer(model, background).explain(X[0]).top(1)
-    ['x1']
+    Examples:
+        >>> background = eagle.Background.of(X)  # background.save(path) ships it without the rows
+        >>> eagle.Explainer(model, background).explain(X[0]).top(1)
+        ['x1']
 
     It holds the distribution of each column by itself, and builds tables of the same kind, names,
     order and dtypes. `rows` is the number of rows summarised; it is 0 if there was only one

@@ -1,0 +1,1 @@
+"""The parts of `python -m evaluation bench prompts`."""

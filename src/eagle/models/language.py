@@ -1,0 +1,368 @@
+"""Language models: how likely an answer is, for prompts with some parts left out.
+
+from eagle.models.http import Endpoint
+from eagle.models.language import Answer, Completions
+
+model = Endpoint("http://localhost:8000/v1", Completions("llama", Answer(" Paris")))
+eagle.Explainer(model, eagle.Prompt(template, fixed=("question",))).explain({...})
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from os import PathLike
+from typing import Any, Final, final
+
+import numpy as np
+
+from eagle.models.bounded import Bounded
+from eagle.models.box import Box
+from eagle.models.causal import Local
+from eagle.models.inputs import Inputs
+from eagle.models.likelihood import Answer, FirstToken, Given, Next, YesNo, log_odds
+from eagle.models.native import Task
+from eagle.models.recording import Recording, opened
+from eagle.types import (
+    Array,
+    EagleError,
+    InputError,
+    ModelError,
+    ReplyError,
+    finite,
+    integer,
+    message_of,
+    told,
+)
+
+__all__ = [
+    "Answer",
+    "Chat",
+    "Completions",
+    "Each",
+    "FirstToken",
+    "Local",
+    "YesNo",
+    "log_odds",
+]
+
+TOP: Final = 20
+"""So many of the likeliest tokens are asked for: the most that OpenAI and vLLM give."""
+
+NO_LOGPROBS: Final = (
+    "the endpoint's reply has no log-probabilities of the text that it was given, which takes echo "
+    "and logprobs: vLLM and the server of llama-cpp-python give them; of other endpoints "
+    "Chat(model, YesNo()) asks about the next token"
+)
+
+
+@final
+@dataclass(frozen=True)
+class Completions:
+    """OpenAI's protocol of completions, with echo and logprobs: vLLM, llama-cpp-python and others.
+
+    `score` is `Answer(text)`, which needs a server that gives log-probabilities of a text that it
+    is given; or `YesNo()` or `FirstToken(text)`, which need those of the `top` likeliest next
+    tokens. A request has at most `most` prompts. `extra` is added to each request, such as
+    {"add_special_tokens": False}. Nothing is sampled: the one token that is written, since many
+    servers write at least one, is ignored.
+    """
+
+    model: str
+    score: Given | Next
+    top: int = TOP
+    most: int = 1
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    path: str = field(default="/v1/completions", repr=False)
+
+    def __post_init__(self) -> None:
+        _check(self.model, self.score, self.top, self.extra)
+        integer(self.most, "most", 1)
+
+    @property
+    def probabilities(self) -> str:
+        return "Completions(model, Answer(text)) asks for log-probabilities"
+
+    @property
+    def output(self) -> str:
+        return self.score.output
+
+    def characters(self, inputs: Inputs) -> int:
+        return sum(map(len, _prompts(inputs))) + len(inputs) * len(self._given)
+
+    def tokens(self, reply: Any) -> int:
+        return _usage(reply, "total_tokens")
+
+    @property
+    def _given(self) -> str:
+        return self.score.text if isinstance(self.score, Given) else ""
+
+    def request(self, inputs: Inputs, id: str) -> Any:
+        whole = [prompt + self._given for prompt in _prompts(inputs)]
+        echo = isinstance(self.score, Given)
+        return {
+            "model": self.model,
+            "prompt": whole[0] if len(whole) == 1 else whole,
+            "max_tokens": 1,
+            "temperature": 0,
+            "logprobs": 1 if echo else self.top,
+            "echo": echo,
+            **self.extra,
+        }
+
+    def answers(self, reply: Any, rows: int) -> Any:
+        choices = _choices(reply, rows)
+        sent = _usage(reply, "prompt_tokens") if rows == 1 else 0
+        return np.array([[self._scored(choice, sent)] for choice in choices])
+
+    def _scored(self, choice: Any, sent: int) -> float:
+        told_of = choice.get("logprobs") if isinstance(choice, Mapping) else None
+        if not isinstance(told_of, Mapping):
+            raise ReplyError(NO_LOGPROBS)
+        if isinstance(self.score, Given):
+            return self.score.of_tokens(*_aligned(told_of, self.score.text, sent))
+        top = told_of.get("top_logprobs")
+        if not isinstance(top, list) or not top or not isinstance(top[0], Mapping) or not top[0]:
+            raise ReplyError("the endpoint's reply has no log-probabilities of the next token")
+        return self.score.of_top(top[0])
+
+
+@final
+@dataclass(frozen=True)
+class Chat:
+    """OpenAI's protocol of chats: each prompt is a message of the user's.
+
+    A chat endpoint gives log-probabilities of what it writes, not of a text that it is given. So
+    `score` is `YesNo()` or `FirstToken(text)`, from the `top` likeliest first tokens. `system` is
+    a message before the prompt. `extra` is added to each request.
+    """
+
+    model: str
+    score: Next = field(default_factory=YesNo)
+    system: str | None = None
+    top: int = TOP
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    path: str = field(default="/v1/chat/completions", repr=False)
+
+    def __post_init__(self) -> None:
+        if isinstance(self.score, Given):
+            raise InputError(
+                "a chat endpoint does not say how likely a given answer is: ask about its first "
+                "token, FirstToken(text) or YesNo(), or use Completions(model, Answer(text))"
+            )
+        _check(self.model, self.score, self.top, self.extra)
+        if self.system is not None and not isinstance(self.system, str):
+            raise InputError(f"a system message is a text, not {told(self.system)}")
+
+    @property
+    def most(self) -> int:
+        return 1
+
+    @property
+    def probabilities(self) -> str:
+        return "Chat(model, YesNo()) asks for log-probabilities"
+
+    @property
+    def output(self) -> str:
+        return self.score.output
+
+    def characters(self, inputs: Inputs) -> int:
+        return sum(map(len, _prompts(inputs))) + len(inputs) * len(self.system or "")
+
+    def tokens(self, reply: Any) -> int:
+        return _usage(reply, "total_tokens")
+
+    def request(self, inputs: Inputs, id: str) -> Any:
+        # Endpoint measures what two prompts would take, but sends one.
+        said = [] if self.system is None else [{"role": "system", "content": self.system}]
+        said += [{"role": "user", "content": prompt} for prompt in _prompts(inputs)]
+        return {
+            "model": self.model,
+            "messages": said,
+            "max_tokens": 1,
+            "temperature": 0,
+            "logprobs": True,
+            "top_logprobs": self.top,
+            **self.extra,
+        }
+
+    def answers(self, reply: Any, rows: int) -> Any:
+        (choice,) = _choices(reply, 1)
+        told_of = choice.get("logprobs") if isinstance(choice, Mapping) else None
+        content: Any = told_of.get("content") if isinstance(told_of, Mapping) else None
+        try:
+            listed = content[0]["top_logprobs"]
+            pairs = [(str(one["token"]), one["logprob"]) for one in listed]
+        except (TypeError, KeyError, IndexError):
+            pairs = []
+        if not pairs:
+            raise ReplyError(
+                "the endpoint's reply has no log-probabilities of its first token, which takes "
+                "logprobs and top_logprobs: does this model give them?"
+            )
+        return np.array([[self.score.of_top(dict(reversed(pairs)))]])
+
+
+@final
+class Each:
+    """A function of one prompt to one number, asked for several prompts at once.
+
+    A function of a list of prompts needs no `Each`: it is a model as it is. Here at most
+    `concurrency` prompts are on their way, and a share of `gaps` may raise: these are left out of
+    the fit, the explanation says how many, and `failures` why. `name` is what the number is. With
+    a `ledger`, a file, what was answered is never asked again; give another `version` when the
+    function changes.
+    """
+
+    def __init__(
+        self,
+        function: Callable[[Any], float],
+        *,
+        concurrency: int = 4,
+        gaps: float = 0.1,
+        name: str = "score",
+        ledger: str | PathLike[str] | None = None,
+        version: str = "",
+    ) -> None:
+        if not callable(function):
+            raise InputError(f"a function of a prompt is asked, not {told(function)}")
+        self.function, self.name = function, str(name)
+        self._bounded = Bounded(concurrency, gaps)
+        self._recording = (
+            None if ledger is None else Recording(opened(ledger), self.name, version, "each")
+        )
+
+    @property
+    def failures(self) -> tuple[str, ...]:
+        """Sentences about prompts that failed and were left out, the last 20."""
+        return self._bounded.failures
+
+    def as_box(self, task: Task | None, outputs: tuple[Any, ...] | None) -> Box:
+        """How it is asked, and how its answers are read."""
+        partial, known = self._bounded.gaps > 0, outputs or (self.name,)
+        return Box(self, f"Each({self.name})", task or "regression", known, partial=partial)
+
+    def __call__(self, prompts: Any) -> Array:
+        """The answers to all prompts, shape (prompts, 1); NaN where there is none."""
+        inputs, recording = Inputs.of(prompts), self._recording
+        if not len(inputs):
+            raise InputError("there are no prompts to ask")
+        self._bounded.expect(len(inputs))
+        if recording is None:
+            return self._ask(inputs, self._one)
+
+        def billed(one: Inputs) -> Array:
+            return recording.billed(one, lambda _: self._one(one))
+
+        return recording.answer(inputs, lambda fresh: self._ask(fresh, billed))
+
+    def _ask(self, inputs: Inputs, one: Callable[[Inputs], Array]) -> Array:
+        return self._bounded.ask([inputs.take([i]) for i in range(len(inputs))], one)
+
+    def _one(self, one: Inputs) -> Array:
+        try:
+            value = self.function(one.native[0])
+        except EagleError:
+            raise
+        except Exception as error:  # a user's own function may raise anything
+            raise ModelError(
+                f"the function raised {type(error).__name__}: {message_of(error)}"
+            ) from error
+        if not finite(value):
+            raise ReplyError(f"the function returned {told(value)}, not a number")
+        return np.array([[float(value)]])
+
+
+# -- inside -------------------------------------------------------------------------------------
+
+
+def _check(model: Any, score: Any, top: Any, extra: Any) -> None:
+    if not isinstance(model, str) or not model:
+        raise InputError(f"a model is named by a text, not {told(model)}")
+    if isinstance(score, type) or not isinstance(score, Given | Next):
+        raise InputError(f"a score is a value such as Answer(text) or YesNo(), not {told(score)}")
+    integer(top, "top", 1)
+    if not isinstance(extra, Mapping):
+        raise InputError(f"extra is a dictionary that is added to requests, not {told(extra)}")
+
+
+def _prompts(inputs: Inputs) -> list[str]:
+    prompts = inputs.rows()
+    wrong = next((p for p in prompts if not isinstance(p, str)), None)
+    if wrong is not None:
+        raise InputError(f"a language model is asked texts, not {told(wrong)}")
+    return prompts
+
+
+def _usage(reply: Any, key: str) -> int:
+    """A number of tokens that a reply tells; 0 if it does not."""
+    usage = reply.get("usage") if isinstance(reply, Mapping) else None
+    count = usage.get(key) if isinstance(usage, Mapping) else None
+    return count if isinstance(count, int) and count > 0 else 0
+
+
+def _choices(reply: Any, rows: int) -> list[Any]:
+    """The choices of a reply in the order of the prompts."""
+    choices = reply.get("choices") if isinstance(reply, Mapping) else None
+    if not isinstance(choices, list) or len(choices) != rows:
+        raise ReplyError(
+            f"the endpoint's reply has not one choice for each of {rows} prompts: it is "
+            f"{told(reply)}"
+        )
+    indices = [c.get("index", 0) if isinstance(c, Mapping) else 0 for c in choices]
+    if sorted(map(told, indices)) == sorted(map(told, range(rows))):
+        return [choices[indices.index(k)] for k in range(rows)]
+    return choices
+
+
+def _aligned(told_of: Mapping[str, Any], answer: str, sent: int) -> tuple[list[str], list[Any]]:
+    """The tokens of the answer, which ends the text that was sent, and their log-probabilities.
+
+    Tokens are matched with the answer from its end: before it, a server may have tokens of its
+    own, and offsets that count them. `sent` is the number of tokens of prompt and answer, 0 if it
+    is not known: then one token was written behind them.
+    """
+    tokens, log_p = told_of.get("tokens"), told_of.get("token_logprobs")
+    if not isinstance(tokens, list) or not isinstance(log_p, list) or not tokens:
+        raise ReplyError(NO_LOGPROBS)
+    if len(tokens) != len(log_p) or not all(isinstance(token, str) for token in tokens):
+        raise ReplyError("the endpoint's reply has not one log-probability for each token")
+    end = sent if len(tokens) - 1 <= sent <= len(tokens) else len(tokens) - 1
+    start, text = end, ""
+    while start > 0 and len(text) < len(answer):
+        start -= 1
+        text = tokens[start] + text
+    if text == answer:
+        return tokens[start:end], log_p[start:end]
+    found = _by_offset(told_of, tokens[:end], len(answer))
+    if found is not None:
+        start, texts = found
+        return texts, log_p[start:end]
+    if text.endswith(answer):
+        raise ReplyError(
+            f"the token {told(tokens[start])} has the end of the prompt and the beginning of the "
+            f"answer in it: move the space between them from one to the other"
+        )
+    raise ReplyError(
+        f"the tokens that the endpoint tells are not those of the answer: {told(text)} stands "
+        f"where {told(answer)} should"
+    )
+
+
+def _by_offset(
+    told_of: Mapping[str, Any], tokens: Sequence[str], long: int
+) -> tuple[int, list[str]] | None:
+    """Where the answer begins and its tokens, as wide as offsets say: for tokens that are parts of
+    a character, whose own text says nothing. None if offsets do not tell."""
+    offsets = told_of.get("text_offset")
+    broken = any("\ufffd" in token or token.startswith("bytes:") for token in tokens)
+    if not broken or not isinstance(offsets, list) or len(offsets) < len(tokens):
+        return None
+    ends = [*offsets[1 : len(tokens)], *offsets[len(tokens) : len(tokens) + 1]]
+    if len(ends) < len(tokens) or not all(isinstance(k, int) for k in (*offsets, *ends)):
+        return None
+    begin = ends[-1] - long
+    if begin not in offsets[: len(tokens)]:
+        return None
+    start = offsets.index(begin)
+    return start, ["x" * (b - a) for a, b in zip(offsets[start:], ends[start:], strict=False)]

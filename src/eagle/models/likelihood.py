@@ -1,0 +1,182 @@
+"""What a language model is asked about: how likely a given answer is, on the scale of log-odds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Protocol, final, runtime_checkable
+
+import numpy as np
+
+from eagle.types import InputError, ReplyError, finite, short, told
+
+SUREST: Final = -(2.0**-53)
+"""The largest log-probability: that of the largest float below 1. Its log-odds are 36.7."""
+
+ROUNDING: Final = 1e-3
+"""A log-probability that is not above 0 by more than this is rounded."""
+
+
+def log_odds(log_p: float) -> float:
+    """log p − log(1 − p), from log p: exact for tiny p and for tiny 1 − p.
+
+    Where p is 1 to the last digit, it counts as the largest float below 1.
+    """
+    log_p = min(float(log_p), SUREST)
+    return log_p - float(np.log(-np.expm1(log_p)))
+
+
+@runtime_checkable
+class Given(Protocol):
+    """A score of a text that the model is given, not one that it writes."""
+
+    @property
+    def text(self) -> str:
+        """The text that follows the prompt."""
+
+    @property
+    def output(self) -> str:
+        """What the score is, as the name of an output."""
+
+    def of_tokens(self, tokens: Sequence[str], log_p: Sequence[Any]) -> float:
+        """The score, from the text's tokens and the log-probability of each."""
+
+
+@runtime_checkable
+class Next(Protocol):
+    """A score of the one token that the model would write next."""
+
+    @property
+    def output(self) -> str:
+        """What the score is, as the name of an output."""
+
+    def of_top(self, top: Mapping[str, Any]) -> float:
+        """The score, from the likeliest tokens and their log-probabilities."""
+
+
+@final
+@dataclass(frozen=True)
+class Answer:
+    """The log-odds that the model gives this answer, word for word, as ContextCite has it.
+
+    The answer is given, not sampled: the log-probabilities of its tokens are summed. With a `span`
+    of characters, such as (0, 5), it is the part of the answer there, after what stands before it:
+    all tokens that have a character in the span. The answer begins with the space that stands
+    between it and the prompt, if there is one.
+    """
+
+    text: str
+    span: tuple[int, int] | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.text, str) or not self.text:
+            raise InputError(f"an answer is a text that is not empty, not {told(self.text)}")
+        if self.span is None:
+            return
+        places = isinstance(self.span, tuple) and len(self.span) == 2
+        if not places or not all(type(k) is int for k in self.span):
+            raise InputError(f"a span is a pair of integers, such as (0, 5), not {told(self.span)}")
+        if not 0 <= self.span[0] < self.span[1] <= len(self.text):
+            raise InputError(
+                f"a span lies within the answer's {len(self.text)} characters, and "
+                f"{self.span} does not"
+            )
+
+    @property
+    def output(self) -> str:
+        words = self.text if self.span is None else self.text[slice(*self.span)]
+        return f"log-odds of «{short(words.strip(), 40)}»"
+
+    def of_tokens(self, tokens: Sequence[str], log_p: Sequence[Any]) -> float:
+        return log_odds(sum(_log_p(log_p[k]) for k in self.places(tokens)))
+
+    def places(self, tokens: Sequence[str]) -> list[int]:
+        """The places of the tokens that are scored."""
+        low, high = self.span or (0, len(self.text))
+        ends = np.cumsum([len(token) for token in tokens])
+        starts = ends - [len(token) for token in tokens]
+        found = [k for k in range(len(tokens)) if starts[k] < high and ends[k] > low]
+        if not found:
+            raise ReplyError(f"the answer has no token in the span {self.span}")
+        return found
+
+
+@final
+@dataclass(frozen=True)
+class FirstToken:
+    """The log-odds that the model's next token is this one, however it is written.
+
+    Tokens are compared without spaces and case, and those that are alike are added up. A token
+    that is not among the likeliest that the endpoint tells counts as likely as the last of them,
+    which is an upper bound.
+    """
+
+    text: str
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.text, str) or not self.text.strip():
+            raise InputError(f"a token is a text that is not empty, not {told(self.text)}")
+
+    @property
+    def output(self) -> str:
+        return f"log-odds of «{short(self.text.strip(), 40)}» as the next token"
+
+    def of_top(self, top: Mapping[str, Any]) -> float:
+        found = _sum(top, (self.text,))
+        return log_odds(_least(top) if found is None else found)
+
+
+@final
+@dataclass(frozen=True)
+class YesNo:
+    """The log-odds of yes against no as the next token: log P(yes) − log P(no).
+
+    So P(yes)/(P(yes) + P(no)) is the probability that is explained. Tokens are compared without
+    spaces and case. If only one of the two is among the likeliest that the endpoint tells, the
+    other counts as likely as the last of them; if neither is, the prompt has no answer.
+    """
+
+    yes: tuple[str, ...] = ("yes",)
+    no: tuple[str, ...] = ("no",)
+
+    def __post_init__(self) -> None:
+        for words in (self.yes, self.no):
+            if isinstance(words, str) or not words or not all(isinstance(w, str) for w in words):
+                raise InputError(f"yes and no are tuples of words, not {told(words)}")
+        if {_plain(w) for w in self.yes} & {_plain(w) for w in self.no}:
+            raise InputError("a word is yes or no, not both")
+
+    @property
+    def output(self) -> str:
+        return f"log-odds of «{self.yes[0].strip()}» against «{self.no[0].strip()}»"
+
+    def of_top(self, top: Mapping[str, Any]) -> float:
+        yes, no = _sum(top, self.yes), _sum(top, self.no)
+        if yes is None and no is None:
+            listed = ", ".join(told(token, 12) for token in list(top)[:5])
+            raise ReplyError(
+                f"neither {told(self.yes[0])} nor {told(self.no[0])} is among the {len(top)} "
+                f"likeliest tokens, such as {listed}: does the prompt ask for one of them?"
+            )
+        return (_least(top) if yes is None else yes) - (_least(top) if no is None else no)
+
+
+def _plain(token: str) -> str:
+    return token.strip().casefold()
+
+
+def _sum(top: Mapping[str, Any], words: Sequence[str]) -> float | None:
+    """The log-probability of any of the words, None if none is there."""
+    wanted = {_plain(word) for word in words}
+    found = [_log_p(p) for token, p in top.items() if _plain(token) in wanted]
+    return float(np.logaddexp.reduce(found)) if found else None
+
+
+def _least(top: Mapping[str, Any]) -> float:
+    return min(map(_log_p, top.values()))
+
+
+def _log_p(value: Any) -> float:
+    if not finite(value) or value > ROUNDING:
+        raise ReplyError(f"the endpoint gave {told(value)} as a log-probability")
+    return float(min(value, 0.0))

@@ -1,0 +1,75 @@
+"""The lasso at one penalty, on standardised features: ContextCite's surrogate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, final
+
+import numpy as np
+
+from eagle.surrogate.fit import DeferredFit, Fit, Fitter, is_flat, weighted_r2
+from eagle.surrogate.lasso import Columns, columns, path
+from eagle.types import NOTHING, Array, InputError, Rows, finite, told
+
+
+@final
+@dataclass(frozen=True)
+class Lasso:
+    """A line whose slopes, on features of variance 1, have the penalty `alpha`; no intervals.
+
+    It minimises Σπ(y − line)²/2Σπ + α Σ|slope|, as scikit-learn's Lasso does, exactly: the lasso
+    path is linear between its knots. The instance itself takes no part, unless it was drawn.
+    """
+
+    alpha: float = 0.01
+    needs: ClassVar = NOTHING
+
+    def __post_init__(self) -> None:
+        if not (finite(self.alpha) and self.alpha > 0):
+            raise InputError(f"the penalty of a lasso is a positive number, not {told(self.alpha)}")
+
+    def room(self, n: int, d: int) -> int:
+        return 3 * n * d
+
+    def on(self, rows: Rows) -> Fitter:
+        weight = rows.weight.copy()
+        weight[0] *= (rows.often[0] - 1) / rows.often[0]
+        return DeferredFit(lambda y: self.fit(rows.features, y, weight), rows)
+
+    def fit(self, features: Array, y: Array, weight: Array) -> Fit:
+        drawn = weight > 0
+        z, level, share = features[drawn], y[drawn], weight[drawn] / max(weight.sum(), 1e-300)
+        if len(level) < 2 or is_flat(level):
+            middle = float(share @ level) if len(level) else float(y[0])
+            return Fit(np.zeros(features.shape[1]), middle, middle, float("nan"))
+        slopes = self._slopes(z, level, share * len(share))
+        intercept = float(share @ level - (share @ z) @ slopes)
+        fitted = intercept + z @ slopes
+        local = float(intercept + features[0] @ slopes)
+        return Fit(slopes, intercept, local, weighted_r2(level, fitted, share))
+
+    def _slopes(self, z: Array, y: Array, weight: Array) -> Array:
+        """The slopes of the features as they are. Weights have the mean 1."""
+        share = weight / len(weight)
+        spread = np.sqrt(share @ (z - share @ z) ** 2)
+        moves = spread > 0
+        unit = np.where(moves, spread, 1.0)
+        rows = columns(z / unit, y, weight)
+        size = float(np.sqrt(share @ (y - share @ y) ** 2))  # `rows` has the answers over this
+        out = np.zeros(len(unit))
+        out[list(rows.names)] = size * at_penalty(rows, self.alpha / size)
+        return np.asarray(np.where(moves, out / unit, 0.0))
+
+
+def at_penalty(rows: Columns, alpha: float) -> Array:
+    """The slopes of the lasso path at a penalty, shape (m,)."""
+    slopes = np.zeros(len(rows.names))
+    for step in path(rows):
+        high, low = (float(np.abs(rows.reach(at)).max()) for at in (step.before, step.after))
+        if alpha >= high:
+            return slopes
+        if alpha > low:
+            share = (high - alpha) / (high - low)
+            return np.asarray(step.before + share * (step.after - step.before))
+        slopes = step.after
+    return slopes

@@ -1,0 +1,1 @@
+"""What builds the documentation. It is not installed."""
