@@ -78,7 +78,7 @@ def test_the_gate_counts_and_refuses() -> None:
     spending = Spending(Budget(money=1, price_per_row=0.1))
     asked = Gate(Turns(), spending)(line)
     asked(DATA[:7])
-    with pytest.raises(LimitError, match=r"1\.1 money would cross the limit of 1"):
+    with pytest.raises(LimitError, match=r"1\.1 would cross the limit of 1"):
         asked(DATA[:4])
     asked(DATA[:3])
     assert spending.spent["rows"] == 10
