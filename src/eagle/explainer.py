@@ -124,6 +124,8 @@ class Explainer:
         """Explain by this method from now on. Refuse one that cannot work here."""
         if not isinstance(method, Method | Choice | Foreign):
             raise InputError(f"a method is a value such as eagle.methods.EAGLE, not {told(method)}")
+        if isinstance(method, Choice) and method.dear is not None and self._source.kind.dear:
+            method = method.dear
         self.method = method
         self.seed = integer(seed, "random_state", 0)
         self._refuse()

@@ -126,13 +126,22 @@ def suited(d: int, masks: bool, rows: int, growing: bool) -> Method:
     return replace(EAGLE_BALANCED, design=Sobol(law))
 
 
-DEFAULT: Final = Choice("EAGLE", suited)
+def suited_dear(d: int, masks: bool, rows: int, growing: bool) -> Method:
+    """The same where each row is paid for: docs/adr/0043-few-paid-rows.md."""
+    least = 2 * (d + 1) if growing else 2 * d  # a plan that grows needs intervals
+    return EAGLE_PROCESS if masks and least <= rows <= 256 else suited(d, masks, rows, growing)
+
+
+DEFAULT: Final = Choice("EAGLE", suited, dear=Choice("EAGLE", suited_dear, budget=128))
 """The default of an explainer: for each instance the method that suits it.
 
 Images, texts and other parts: `EAGLE_MASKS`, exact if all masks fit into the budget; with fewer
 than two rows a part the greedy rows of `EAGLE`, without intervals. Tables: `EAGLE_BALANCED`, or
 `EAGLE_WIDE` with fewer than about four rows a feature. With fewer than 1,280 rows, rare changes are
 drawn more often than by the kernel, so that no score depends on a handful of rows.
+
+Prompts, whose rows are paid for, are asked 128 rows unless you say otherwise, by `EAGLE_PROCESS`
+up to 256 (`python -m evaluation bench prompts`).
 """
 
 LIME: Final = Method("LIME", Independent(), Exponential(), Ridge(), COSINE)

@@ -271,7 +271,8 @@ class Kind:
     `view` is "binned" where features match or do not, "continuous" where they are offsets.
     `offers` are the needs that it meets. `hints` are ends of sentences that say how to meet the
     others. `background` is the summary of a table's data, if there is one. `features` is the number
-    of features, if it is the same for all instances.
+    of features, if it is the same for all instances. `dear` says that each input is paid for, in
+    money or in seconds, so that few are asked.
     """
 
     asked: str | None
@@ -280,6 +281,7 @@ class Kind:
     hints: Mapping[Need, str] = field(default_factory=dict)
     background: Any = None
     features: int | None = None
+    dear: bool = False
 
 
 @runtime_checkable

@@ -55,11 +55,11 @@ def test_fields_are_texts_lists_and_sentences() -> None:
     assert "Rome was!\n\nQ?" in asked(
         Prompt(fixed=["q"], split={"a": "sentence"}), {"a": "Paris is. Rome was!", "q": "Q?"}
     )
-    assert asked(Prompt("{a}|", separator="+", mask="[cut]"), ["x", "y"]) == [
-        "x+y|",
+    assert sorted(asked(Prompt("{a}|", separator="+", mask="[cut]"), ["x", "y"])) == [
         "[cut]+[cut]|",
-        "x+[cut]|",
         "[cut]+y|",
+        "x+[cut]|",
+        "x+y|",
     ]
     words = eagle.Explainer(counted, Prompt(split={"a": "word"})).plan({"a": "Paris, Paris"})
     assert words.names == ("a: Paris [0]", ",", "a: Paris [2]")

@@ -122,13 +122,15 @@ class Choice:
     """A method for each instance, by its kind, its number of features and the rows it may ask.
 
     By default, a table is asked `per_feature` rows for each feature, at least `budget`. Images and
-    texts, whose number of features varies, are asked `budget` rows.
+    texts, whose number of features varies, are asked `budget` rows. `dear` is the choice that takes
+    its place where each row is paid for.
     """
 
     name: str
     pick: Pick
     budget: int = 500
     per_feature: int = 20
+    dear: Choice | None = None
     needs: ClassVar = NOTHING
     planned: ClassVar = True
     by_value: ClassVar = False

@@ -111,7 +111,7 @@ class Prompt:
 
     @property
     def kind(self) -> Kind:
-        return Kind("prompt", "binned", MASKS)
+        return Kind("prompt", "binned", MASKS, dear=True)
 
     def describe(self) -> list[str]:
         kept = f"; always kept: {', '.join(self.fixed)}" if self.fixed else ""
