@@ -172,12 +172,17 @@ class Explainer:
 
     def using(
         self,
-        method: Method | Choice | Foreign,
+        method: Method | Choice | Foreign | None = None,
         *,
         budget: int | None = None,
         random_state: int | None = None,
     ) -> Explainer:
-        """An explainer of the same model and data by another method, or with another seed."""
+        """An explainer of the same model and data by another method, or with another seed.
+
+        Without a method it keeps its own, and its budget. Another method has its usual budget.
+        """
+        if method is None:
+            method, budget = self.method, self.budget if budget is None else budget
         other = object.__new__(Explainer)
         other.__dict__.update(self.__dict__)
         other._take(method, budget, self.seed if random_state is None else random_state)

@@ -103,3 +103,18 @@ def test_it_can_stop_when_sure() -> None:
     e = ex.explain(TEXT, until=Top(2) | Budget(rows=100))
     assert set(e.top(2)) == {"a", "e"}
     assert e.bill.rows <= 100
+
+
+def test_prompts_are_asked_by_the_process_while_rows_are_few() -> None:
+    def length(texts: list[str]) -> list[float]:
+        return [float(len(text)) for text in texts]
+
+    parts = [f"part {k}" for k in range(12)]
+    ex = eagle.Explainer(length, eagle.Prompt())
+    assert ex.budget == 128
+    assert ex.explain(parts).method == methods.EAGLE_PROCESS.name
+    for rows, name in ((24, "EAGLE (process)"), (23, "EAGLE (few rows)"), (257, "EAGLE (masks)")):
+        assert ex.using(budget=rows).explain(parts).method == name
+    again = ex.using(budget=30).using(random_state=5)
+    assert (again.budget, again.seed, again.method) == (30, 5, ex.method)
+    assert eagle.Explainer(length, eagle.Texts()).budget == 500

@@ -12,7 +12,7 @@ export function rowList(page, open) {
   const more = h("button", { type: "button", class: "wide", hidden: true, onclick: () => load(loaded.length) }, "Show more");
   const search = h("input", { type: "search", placeholder: page.about.kind === "table" ? "age > 40, name" : "words", autocomplete: "off", spellcheck: "false" });
   search.addEventListener("input", later(180, () => { page.go({ search: search.value }, { quietly: true }); load(0); }));
-  const sorts = [["own", "their own order"], ["prediction", "prediction"], ["surprise", "surprise"]];
+  const sorts = [["own", "as given"], ["prediction", "prediction"], ["surprise", "surprise"]];
   const sort = choice("Sort by", sorts, page.state.sort, (value) => { page.go({ sort: value }, { quietly: true }); load(0); });
   const turn = h("button", { type: "button", class: "plain small" });
   turn.addEventListener("click", () => { page.go({ down: !page.state.down }, { quietly: true }); load(0); });
