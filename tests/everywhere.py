@@ -164,9 +164,11 @@ def install_web() -> None:
     """What the page needs, Playwright, the system's Chromium, and axe-core for tests alone."""
     pip(venv(WEB), "--editable", ".[test,web,notebook]", *BROWSER)
     if which("chromium") is None:
-        wanted = ["apt-get", "install", "--yes", "--quiet", "chromium"]
+        steps = ("update", "--quiet"), ("install", "--yes", "--quiet", "chromium")
         allowed = which("apt-get") is not None and os.geteuid() == 0
-        if not allowed or subprocess.run(wanted, check=False).returncode:
+        if not allowed or any(
+            subprocess.run(["apt-get", *step], check=False).returncode for step in steps
+        ):
             raise CannotRunError("there is no Chromium here: apt-get install chromium brings it")
     if which("npm") is None:
         raise CannotRunError("there is no npm here, which brings axe-core: install nodejs and npm")
