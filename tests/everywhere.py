@@ -110,7 +110,15 @@ def parts() -> Iterator[Part]:
     )
     yield Part(
         "the page, in a browser",
-        ("-m", "web or browser", "-n", "0", "tests/web", "tests/browser"),
+        (
+            "-m",
+            "web or browser",
+            "-n",
+            "0",
+            "tests/web",
+            "tests/browser",
+            "tests/system/test_pages.py",
+        ),
         {"EAGLE_AXE": str(WEB / "node_modules" / "axe-core" / "axe.min.js")},
         python=WEB / "bin" / "python",
         ready=install_web,

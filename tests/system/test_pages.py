@@ -9,15 +9,19 @@ import pytest
 from tools import pages, site
 
 ROOT = Path(__file__).parents[2]
-MARKED = ("native", "ray", "servers", "torch", "web")
-"""Needs with a marker, which `make test-all` meets; a page with another one runs if it is met."""
+MARKED = {
+    "native": pytest.mark.native,
+    "notebook": pytest.mark.web,
+    "ray": pytest.mark.ray,
+    "servers": pytest.mark.servers,
+    "torch": pytest.mark.torch,
+    "web": pytest.mark.web,
+}
+"""The marker of what a page needs: `make test-all` runs it where that is installed."""
 
 
 def marks(page: Path) -> list[pytest.MarkDecorator]:
-    text = page.read_text(encoding="utf-8")
-    other = [need for need in pages.lacking(text) if need not in MARKED]
-    skip = pytest.mark.skipif(bool(other), reason=f"needs {', '.join(other)}")
-    return [skip, *(getattr(pytest.mark, need) for need in pages.needs(text) if need in MARKED)]
+    return [MARKED[need] for need in pages.needs(page.read_text(encoding="utf-8"))]
 
 
 PAGES = [
