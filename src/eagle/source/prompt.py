@@ -29,10 +29,11 @@ WHOLE: Final = "part"
 class Prompt:
     """Prompts that are made of named parts. Each part is kept or left out.
 
-    >>> prompt = eagle.Prompt("{sources} Q: {question}", fixed=["question"])
-    >>> given = {"sources": {"wiki": "good", "news": "old"}, "question": "How?"}
-    >>> eagle.Explainer(count_good, prompt).explain(given).top(1)  # or a model behind an endpoint
-    ['wiki']
+    Examples:
+        >>> prompt = eagle.Prompt("{sources} Q: {question}", fixed=["question"])
+        >>> given = {"sources": {"wiki": "good", "news": "old"}, "question": "How?"}
+        >>> eagle.Explainer(count_good, prompt).explain(given).top(1)  # or behind an endpoint
+        ['wiki']
 
     `template` has the names of fields in braces; without one, fields follow one another, with the
     `separator` between them. What is explained is a dictionary from fields to texts. A text is one
