@@ -307,6 +307,8 @@ def _runs(
     if budget is not None and isinstance(method, Method) and method.budget < Method.budget:
         budget = min(budget, method.budget)  # such a method would take hours with more rows
     seeds = [explainer.seed + run for run in range(runs)]
+    if method is None:  # which `using` would take for the explainer's own
+        raise InputError("a method is a value such as eagle.methods.EAGLE, not None")
     return [explainer.using(method, budget=budget, random_state=seed) for seed in seeds]
 
 

@@ -219,8 +219,13 @@ def lime(selection: Selection | None = None, alpha: float = 1.0) -> Method:
     return replace(LIME, name=f"LIME{how}", surrogate=Ridge(alpha, selection))
 
 
-def Bootstrapped(method: Method, resamples: int = 200) -> Method:  # noqa: N802
+def Bootstrapped(method: Method | Choice, resamples: int = 200) -> Method:  # noqa: N802
     """The method with intervals from resampled rows: from the same answers, without queries."""
+    if isinstance(method, Choice):
+        raise InputError(
+            f"{method.name} chooses a method for each input, and these have their own intervals: "
+            "give one method, such as eagle.methods.LIME"
+        )
     if not method.planned:
         raise InputError(
             f"{method.name} chooses rows by the answers before, so its rows cannot be resampled: "

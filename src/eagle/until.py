@@ -120,6 +120,8 @@ class Top(Rule):
         _check_k(self.k)
 
     def met(self, look: Look) -> str | None:
+        if (d := len(look.posterior.mean)) <= self.k:
+            return f"there are only {d} features, so all are among the {self.k} strongest"
         probability = np.sort(look.posterior.probability_top(self.k))[::-1][: self.k]
         # All k are right with a probability of at least 1 minus the sum of their errors.
         sure = 1 - float((1 - probability).sum()) >= look.sure(self.probability)

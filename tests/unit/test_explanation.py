@@ -14,12 +14,14 @@ import pytest
 from rich.console import Console
 from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
 
 import eagle
 from eagle import methods
 from eagle.files import sealed
 from eagle.show.sheet import SHOWN
 from eagle.surrogate.bayes import LineFit
+from eagle.types import InputError
 
 RNG = np.random.default_rng(0)
 
@@ -284,3 +286,22 @@ def test_progress_speaks_after_two_seconds_and_can_be_silent(
     out, err = capsys.readouterr()
     assert out == ""
     assert "explained: 6 of 6" in err
+
+
+def test_own_classes_in_another_order_are_refused() -> None:
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    model = LogisticRegression().fit(X, np.array(["a", "b", "c"])[np.arange(60) % 3])
+    with pytest.raises(InputError, match="in another order than its probabilities: they are a, b"):
+        eagle.Explainer(model, X, outputs=["b", "a", "c"])
+    assert "x, y, z" in eagle.Explainer(model, X, outputs=["x", "y", "z"]).describe()
+
+
+def test_a_fit_to_fewer_rows_than_slopes_is_not_called_good() -> None:
+    parts = eagle.Parts(list, list)
+    few = eagle.Explainer(lambda things: [float(len(t)) for t in things], parts, budget=20)
+    assert "Fit: too few rows to tell" in str(few.explain([f"part {k}" for k in range(40)]))
+
+
+def test_a_choice_of_methods_has_no_bootstrap() -> None:
+    with pytest.raises(InputError, match="chooses a method for each input"):
+        methods.Bootstrapped(methods.DEFAULT)

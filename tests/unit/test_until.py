@@ -220,3 +220,9 @@ def test_fewer_rows_than_coefficients_are_never_sure(rule: Any, rows: int) -> No
     data = np.random.default_rng(0).normal(size=(120, 17))
     e = eagle.Explainer(lambda x: 3 * x[:, 0], data, budget=rows).explain(data[0], until=rule)
     assert "before the rule was met" in e.bill.stopped
+
+
+def test_of_few_features_all_are_among_the_strongest() -> None:
+    X = np.random.default_rng(0).normal(size=(50, 3))
+    e = eagle.Explainer(lambda t: t[:, 0], X).explain(X[0], until=Top(20), progress=False)
+    assert e.bill.stopped == "there are only 3 features, so all are among the 20 strongest"

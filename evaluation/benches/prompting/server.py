@@ -49,7 +49,7 @@ def measure(
             tokens += e.bill.tokens or 0
             other = Endpoint(url, Completions(str(path), score), ledger=ledger)
             eagle.Explainer(other, prompt, budget=ROWS).explain(one.given)
-            again += other.tokens
+            again += other.tokens or 0
     calls = ROWS * len(cases)
     print("\n## Through a real server\n")
     print(

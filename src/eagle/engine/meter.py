@@ -19,8 +19,8 @@ class Counts(Protocol):
     """A language model that sums the tokens it was billed for."""
 
     @property
-    def tokens(self) -> int:
-        """The tokens of all replies so far."""
+    def tokens(self) -> int | None:
+        """The tokens of all replies so far; None if they are not counted."""
 
 
 @final

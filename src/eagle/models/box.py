@@ -253,6 +253,7 @@ def box(model: Any, task: Task | None = None, outputs: Sequence[Hashable] | None
             "returns a distance or a score"
         )
     classes = None if role == "regressor" else _classes(model)
+    _refuse_reordered(names, classes)
     known = names or classes
     if role == "classifier":
         task = task or "classification"
@@ -318,6 +319,21 @@ def _names(outputs: Any) -> tuple[Any, ...]:
     if not names:
         raise InputError("outputs is a list of names, and this one is empty")
     return names
+
+
+def _refuse_reordered(names: tuple[Any, ...] | None, classes: tuple[Any, ...] | None) -> None:
+    """Refuse the model's own class names in another order: each answer would get a wrong name."""
+    if (
+        names
+        and classes
+        and names != classes
+        and sorted(map(repr, names)) == sorted(map(repr, classes))
+    ):
+        listed = ", ".join(map(str, classes))
+        raise InputError(
+            f"outputs are the model's own classes in another order than its probabilities: they "
+            f"are {told(listed)[1:-1]}. Leave outputs out, and the model names them itself"
+        )
 
 
 def _role(model: Any) -> str | None:

@@ -149,9 +149,9 @@ class Endpoint:
         return self._bounded.failures
 
     @property
-    def tokens(self) -> int:
-        """The tokens that all replies so far said are billed."""
-        return self._count.tokens
+    def tokens(self) -> int | None:
+        """The tokens that all replies so far said are billed; None if it is no language model."""
+        return self._count.tokens if self._language is not None else None
 
     def as_box(self, task: Task | None, outputs: tuple[Any, ...] | None) -> Box:
         """How it is asked, and how its answers are read."""

@@ -61,12 +61,13 @@ def summary(e: Explanation, shown: Sheet, level: float) -> str:
         return ""
     if not e.signed:
         return f"{_named(shown.bars[0])} matters most."
-    ups = [bar for bar in shown.bars if bar.score > 0]
-    downs = [bar for bar in shown.bars if bar.score < 0]
+    certain = [bar for bar in shown.bars if bar.clear or not bar.known]
+    ups = [bar for bar in certain if bar.score > 0]
+    downs = [bar for bar in certain if bar.score < 0]
     told = [f"{_named(ups[0])} pushes it up most"] if ups else []
     told += [f"{_named(downs[0])} pushes it down most"] if downs else []
     if not told:
-        return "No feature pushes the prediction."
+        return "No feature surely pushes the prediction."
     known = [bar for bar in shown.bars if bar.known]
     sure = sum(bar.clear for bar in known)
     sentence = f"{', and '.join(told)}."

@@ -164,7 +164,9 @@ def _facts(e: Explanation) -> list[str]:
     facts = [_cost(e), *([said] if (said := likeliest(e)) else [])]
     if e.surrogate is not None:
         unfit = "no variation to fit" if is_flat(_explained(e)) else "too few rows to tell"
-        fit = f"weighted R² {e.r2:.2f}" if np.isfinite(e.r2) else unfit
+        n, d = e.evidence.features.shape
+        known = np.isfinite(e.r2) and n > d + 1  # a line goes through as few rows as it has slopes
+        fit = f"weighted R² {e.r2:.2f}" if known else unfit
         if np.isfinite(e.r2_held_out):
             fit += f", {e.r2_held_out:.2f} on held-out rows"
         facts.append(f"Fit: {fit}. Its value at the instance: {says(e)}")

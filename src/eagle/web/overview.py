@@ -120,6 +120,7 @@ def dependence(
         "levels": None if values.levels is None else [short(v, 40) for v in values.levels],
         "dates": values.dates,
         "key": None if tint is None else _key(tint),
+        "absent": int(values.missing.sum()),
         "points": [
             [
                 int(rows[i]),

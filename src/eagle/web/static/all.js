@@ -97,7 +97,8 @@ export function allView(page) {
       features(other, (value) => { page.go({ other: value === "" ? null : Number(value) }, { quietly: true }); drawDependence(); }, "nothing"));
     try {
       const data = await post("/api/dependence", { ...about(), feature, other });
-      dependence.body.replaceChildren(...dependencePlot(data, wide(dependence), open), data.other ? legend(data.key, data.other) : "");
+      dependence.body.replaceChildren(...dependencePlot(data, wide(dependence), open), data.other ? legend(data.key, data.other) : "",
+        data.absent ? h("p", { class: "quiet" }, data.absent === 1 ? "One row without a value is not drawn." : `${data.absent} rows without a value are not drawn.`) : "");
     } catch (error) { dependence.body.replaceChildren(h("p", { class: "quiet" }, error.message)); }
   }
 
