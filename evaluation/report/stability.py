@@ -150,6 +150,8 @@ def _section(page: Page, records: Records, problem: str) -> None:
     name = paper.SETS.get(problem, problem)
     predictions = len(records.instances(problem))
     page.say(f"## {name}\n\n{size}, {predictions} predictions, chance {luck:.3f}.")
+    if fewer := _fewer(records, problem, [r.method for r in rows]):
+        page.say(fewer)
     best, right = (
         max(r.stability[0] for r in rows),
         max((r.to_lime[0] for r in rows if np.isfinite(r.to_lime[0])), default=NAN),
@@ -175,6 +177,23 @@ def _section(page: Page, records: Records, problem: str) -> None:
     ]
     page.columns(columns, records.experiment.metrics)
     page.say(verdict(rows, problem, name))
+
+
+def _fewer(records: Records, problem: str, methods: list[str]) -> str:
+    """What was run on fewer predictions, or fewer times, than the others, as a sentence."""
+    instances = records.instances(problem)
+    planned = records.experiment.runs
+    told = []
+    for method in methods:
+        runs = [records.scores(problem, method, i) for i in instances]
+        times = [len(r) for r in runs if r is not None and len(r) > 1]
+        if len(times) < len(instances) or min(times) < planned:
+            often = f"{min(times)}" if min(times) == max(times) else f"{min(times)} to {max(times)}"
+            told.append(f"{method}: {len(times)} predictions, {often} runs")
+    limits = sum(records.converged(problem, i) is not None for i in instances)
+    if 0 < limits < len(instances):
+        told.append(f"LIME's limit: {limits} predictions")
+    return f"Not all was run. {'; '.join(told)}." if told else ""
 
 
 def _fit(r2: float) -> str:
