@@ -69,10 +69,11 @@ class Part:
 def parts() -> Iterator[Part]:
     yield Part("tests over 20 seconds", ("-m", "slow", "tests"))
     yield Part("the wheel", ("-m", "package", "tests/system/test_package.py"), ready=install_twine)
-    yield Part("torch", ("-m", "torch", "tests"), ready=install_torch)
+    language = "tests/unit/test_local_language.py"
+    yield Part("torch", ("-m", "torch", "tests", f"--ignore={language}"), ready=install_torch)
     yield Part(
         "language models",
-        ("-m", "torch", "tests/unit/test_local_language.py"),
+        ("-m", "torch", language),
         python=LANGUAGE / "bin" / "python",
         ready=install_language,
     )
