@@ -413,3 +413,22 @@ def test_an_unknown_prediction_is_said_to_be_so(survey: eagle.Survey) -> None:
 
 def test_a_note_of_a_survey_is_a_warning(survey: eagle.Survey) -> None:
     assert "Another model" in said(written(replace(survey, note="another model answered")))
+
+
+def test_the_parts_of_a_prompt_have_names_and_unsure_ones_are_grey() -> None:
+    def ask(texts: list[str]) -> list[float]:
+        return [2.0 * ("yes" in t) - ("no" in t) + 0.01 * (len(t) % 3) for t in texts]
+
+    parts = {f"<b>{k}": text for k, text in enumerate(["yes", "no", *["maybe so"] * 6])}
+    prompt = eagle.Prompt("{parts} Q: {q}", fixed=["q"])
+    e = eagle.Explainer(ask, prompt, budget=60).explain({"parts": parts, "q": "well?"})
+    page = written(e)
+    checked(page)
+    assert page.count('<div class="part ') == 8
+    assert re.search(r'<div class="part b b10"><small><b><bdi>&lt;b&gt;0</bdi></b> \+', page)
+    assert re.search(r'<div class="part n n\d"><small><b><bdi>&lt;b&gt;1</bdi></b> −', page)
+    low, high = e.interval(0.9).T
+    unsure = int(((low <= 0) & (high >= 0)).sum())
+    assert unsure == page.count('<div class="part e ')
+    assert "in brackets: 90% intervals" in page
+    assert "eagle.Prompt(" in page

@@ -158,7 +158,7 @@ def _data(e: Explanation) -> str:
     if isinstance(e.subject, Image):
         return "eagle.Images(…)"
     if isinstance(e.subject, Passage):
-        return "eagle.Texts(…)"
+        return "eagle.Prompt(…)" if e.subject.labels else "eagle.Texts(…)"
     if isinstance(e.subject, Curves):
         return "eagle.Series(…)"
     return "eagle.Parts(…)" if _parts(e) else "data"

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from eagle import png
-from eagle.reports.parts import text
+from eagle.reports.parts import name, text
 from eagle.show.curves import drawing
 from eagle.show.html import lines
 from eagle.show.panels import pictures
@@ -28,7 +28,7 @@ def subject(shown: Shown, most: int = 160_000) -> str:
     if isinstance(shown.subject, Image):
         return _image(shown, shown.subject, most)
     if isinstance(shown.subject, Passage):
-        return _words(shown, shown.subject)
+        return (_prompt if shown.subject.labels else _words)(shown, shown.subject)
     if isinstance(shown.subject, Curves):
         return drawing(shown, shown.subject, 'class="c"')
     return ""
@@ -60,6 +60,30 @@ def _words(shown: Shown, passage: Passage) -> str:
     return (
         f'<div class="words" dir="auto">{"".join(out)}</div>'
         f'<p class="soft">{up}; the deeper the colour, the stronger{doubt}.</p>'
+    )
+
+
+def _prompt(shown: Shown, passage: Passage) -> str:
+    """The parts of a prompt under their names, scores and intervals; grey where zero is inside."""
+    out = []
+    for piece, k in pieces(passage, shown.scores):
+        said = escape(lines(piece).strip("\n"))
+        if k is None:
+            out += [f"<div>{said}</div>"] if said else []
+            continue
+        score, (low, high) = float(shown.scores[k]), shown.interval[k].tolist()
+        way = "e" if shown.unsure[k] else "b" if score > 0 else "n"
+        shade = max(1, round(SHADES * float(np.abs(shown.depth[k]))))
+        span = "" if np.isnan(low) else f" [{number(low)}, {number(high)}]"
+        out.append(
+            f'<div class="part {way} {way}{shade}"><small><b>{name(passage.labels[k])}</b> '
+            f"{escape(number(score) + span)}</small>\n{said}</div>"
+        )
+    span = "" if np.isnan(shown.interval).all() else "; in brackets: 90% intervals"
+    span += ", grey where they contain zero" if shown.unsure.any() else ""
+    told = f"Blue makes the answer likelier, orange less likely{span}. Text without a colour was"
+    return (
+        f'<div class="words" dir="auto">{"".join(out)}</div><p class="soft">{told} always kept.</p>'
     )
 
 
