@@ -69,11 +69,10 @@ class Part:
 def parts() -> Iterator[Part]:
     yield Part("tests over 20 seconds", ("-m", "slow", "tests"))
     yield Part("the wheel", ("-m", "package", "tests/system/test_package.py"), ready=install_twine)
-    language = "tests/unit/test_local_language.py"
-    yield Part("torch", ("-m", "torch", "tests", f"--ignore={language}"), ready=install_torch)
+    yield Part("torch", ("-m", "torch", "tests"), ready=install_torch)
     yield Part(
         "language models",
-        ("-m", "torch", language),
+        ("-m", "language", "tests"),
         python=LANGUAGE / "bin" / "python",
         ready=install_language,
     )

@@ -300,8 +300,7 @@ def test_it_fits_and_can_be_read(page: Served, tab: Tab, width: int, scheme: str
 
 def serious(one: Any) -> list[str]:
     """What axe finds that is serious or critical."""
-    if not AXE:
-        pytest.skip("EAGLE_AXE does not name axe.min.js: make test-all installs it")
+    assert AXE, "EAGLE_AXE must name axe.min.js: make test-all installs it"
     one.evaluate(Path(AXE).read_text(encoding="utf-8") + "; undefined")
     found = one.evaluate("async () => JSON.stringify((await axe.run()).violations)")
     return [

@@ -163,7 +163,8 @@ def test_importance_is_no_log_odds() -> None:
 
 
 def test_plots_name_the_scale() -> None:
-    matplotlib = pytest.importorskip("matplotlib")
+    import matplotlib
+
     matplotlib.use("Agg")
     for link, word in (("logit", "log-odds"), (None, "answer")):
         assert word in eagle.plot.attribution(explained(link)).get_xlabel()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ import eagle
 from eagle import methods
 from eagle.models.language import Answer, FirstToken, Local, YesNo, log_odds
 
-pytestmark = pytest.mark.torch
+pytestmark = pytest.mark.language
 
 TEXT = "the capital of freedonia is glorville zander a town on duck yes no rain it was long"
 WORDS = TEXT.split()
@@ -22,9 +23,10 @@ WORDS = TEXT.split()
 @pytest.fixture(scope="module")
 def small() -> tuple[Any, Any]:
     """A tiny transformer with random weights, and a tokenizer that splits at spaces."""
-    torch = pytest.importorskip("torch")
-    transformers = pytest.importorskip("transformers")
-    tokenizers = pytest.importorskip("tokenizers")
+    import tokenizers
+    import torch
+    import transformers
+
     made = tokenizers.Tokenizer(
         tokenizers.models.WordLevel({w: k for k, w in enumerate(["?", *WORDS])}, unk_token="?")
     )
@@ -110,15 +112,14 @@ def test_beside_the_package_context_cite(
     small: tuple[Any, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The package's own masks, log-odds and lasso, and ours."""
-    pytest.importorskip("nltk")
     # spacy has a module of the name of one of ours here
     monkeypatch.delitem(sys.modules, "catalogue", raising=False)
     monkeypatch.setattr(sys, "path", [p for p in sys.path if not p.endswith("tests")])
     monkeypatch.setattr("nltk.download", lambda *_, **__: False)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        solver = pytest.importorskip("context_cite.solver")
-        parts = pytest.importorskip("context_cite.utils")
+        solver = import_module("context_cite.solver")
+        parts = import_module("context_cite.utils")
     model, coder = small
     sources = ["the town", "capital of freedonia", "zander was", "rain on it", "a duck", "long"]
     answer, d = "glorville town is", 6

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import eagle
@@ -118,7 +119,6 @@ class Tags(HTMLParser):
 
 def test_hostile_names_stay_text_on_every_page() -> None:
     evil = "<script>alert(1)</script>"
-    pd = pytest.importorskip("pandas")
     table = pd.DataFrame(DATA, columns=[evil, "</div><img src=x onerror=1>"])
 
     def model(table: Any) -> Any:

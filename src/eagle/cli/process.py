@@ -8,6 +8,7 @@ import sys
 from argparse import ArgumentParser
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from io import TextIOWrapper
 from typing import Any
 
 from eagle.types import EagleError, clean
@@ -18,7 +19,7 @@ def run_command(parser: ArgumentParser, argv: Sequence[str] | None) -> int:
 
     After Ctrl-C or SIGTERM, finished results are still given; exit codes 130 and 143.
     """
-    if hasattr(sys.stdout, "reconfigure"):  # a console that cannot show «≤» shows «?»
+    if isinstance(sys.stdout, TextIOWrapper):  # a console that cannot show «≤» shows «?»
         sys.stdout.reconfigure(errors="replace")
     arguments = parser.parse_args(argv)
     try:
@@ -40,9 +41,10 @@ def run_command(parser: ArgumentParser, argv: Sequence[str] | None) -> int:
         )
         return 2
     except (EagleError, OSError) as error:
-        file = getattr(error, "filename", None)
-        sentence = f"{error.strerror}: {file}" if isinstance(error, OSError) and file else error
-        print(f"{parser.prog}: {' '.join(clean(str(sentence)).split())}", file=sys.stderr)
+        sentence = str(error)
+        if isinstance(error, OSError) and error.filename:
+            sentence = f"{error.strerror}: {error.filename}"
+        print(f"{parser.prog}: {' '.join(clean(sentence).split())}", file=sys.stderr)
         return 2
 
 
