@@ -432,3 +432,13 @@ def test_the_parts_of_a_prompt_have_names_and_unsure_ones_are_grey() -> None:
     assert unsure == page.count('<div class="part e ')
     assert "in brackets: 90% intervals" in page
     assert "eagle.Prompt(" in page
+
+
+def test_intervals_of_single_rows_are_drawn_in_full(many: Explanations) -> None:
+    few = many.where(np.arange(len(many)) < 20)
+    paths = re.findall(r'<path class="v" d="([^"]+)"', written(few))
+    ends = [
+        int(y) for path in paths for pair in re.findall(r"M\d+ (\d+)V(\d+)", path) for y in pair
+    ]
+    assert ends
+    assert 0 < min(ends) < max(ends) < 1000  # an end at the edge would be cut off

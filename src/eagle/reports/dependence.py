@@ -56,10 +56,10 @@ def section(e: Explanations, level: float, note: str) -> str:
 
 def _panel(feature: str, values: Values, scores: Array, interval: Array) -> str:
     axis = Axis.of(values, scores, LEVELS)
-    down = Scale.over([*scores])
     across = _across(axis)
-    rows = middle_rows(axis.bins, scores) if len(scores) > EACH else np.arange(len(scores))
     few = len(scores) <= EACH
+    rows = np.arange(len(scores)) if few else middle_rows(axis.bins, scores)
+    down = Scale.over([*scores, *interval[rows].ravel()])
     body = (
         _lines(down)
         + (_whiskers(across, down, axis.x, interval, rows, thin=True) if few else "")
