@@ -77,7 +77,7 @@ export function swarms(overview, width, open) {
 
 export function dependencePlot(data, width, open) {
   const tall = Math.min(380, Math.max(240, width * 0.55)), left = 52, right = width - 12, top = 10, bottom = tall - 40;
-  const xs = data.points.map((p) => p[1]), ys = data.points.flatMap((p) => [p[2]]);
+  const xs = data.points.map((p) => p[1]), ys = data.points.flatMap((p) => [p[2], p[3], p[4]].filter(known));
   const lowX = Math.min(...xs), highX = Math.max(...xs), lowY = Math.min(0, ...ys), highY = Math.max(0, ...ys);
   const padX = 0.03 * (highX - lowX || 1), padY = 0.06 * (highY - lowY || 1);
   const x = scale(lowX - padX - (data.levels ? 0.3 : 0), highX + padX + (data.levels ? 0.3 : 0), left, right), y = scale(lowY - padY, highY + padY, bottom, top);
@@ -94,7 +94,7 @@ export function dependencePlot(data, width, open) {
   data.points.forEach(([row, value, score, low, high, rank], k) => {
     const jitter = data.levels ? ((k * 0.618034) % 1 - 0.5) * 0.36 : 0;
     const cx = x(value + jitter).toFixed(1);
-    if (known(low)) element(lines, "line", { x1: cx, x2: cx, y1: Math.min(bottom, Math.max(top, y(low))).toFixed(1), y2: Math.min(bottom, Math.max(top, y(high))).toFixed(1), stroke: "var(--edge)", "stroke-opacity": data.points.length > 400 ? 0.14 : 0.3 });
+    if (known(low)) element(lines, "line", { x1: cx, x2: cx, y1: y(low).toFixed(1), y2: y(high).toFixed(1), stroke: "var(--edge)", "stroke-opacity": data.points.length > 400 ? 0.14 : 0.3 });
     const shown = data.levels ? data.levels[value] : data.dates ? new Date(value * 86400000).toISOString().slice(0, 10) : number(value, 5);
     element(dots, "circle", { cx, cy: y(score).toFixed(1), r: 3, fill: rank === null ? "var(--up)" : tint(rank, data.key), "fill-opacity": 0.75, "data-row": row, "data-score": score, "data-value": shown });
   });
