@@ -313,15 +313,39 @@ def test_a_damaged_part_is_never_read_as_numbers(
     assert found[0] is not None
     right = expected.scores[30:40]
     rng, refused = np.random.default_rng(0), 0
-    for at in rng.integers(4, len(sound) - 8, 40).tolist():
-        broken = bytearray(sound)
-        broken[at] ^= 1 << int(rng.integers(8))
-        part.write_bytes(broken)
+    places = np.r_[
+        rng.integers(4, len(sound) - 8, 40), rng.integers(footer(sound), len(sound), 200)
+    ]
+    for at in places.tolist():
+        part.write_bytes(flipped(sound, at, int(rng.integers(8))))
         try:
             np.testing.assert_array_equal(eagle.load(tmp_path / "out")[30:40].scores, right)
         except InputError:
             refused += 1
     assert refused > 10
+
+
+def test_a_damaged_source_is_refused_in_a_sentence(rows: Path, tmp_path: Path) -> None:
+    sound, rng, refused = (rows / "one.parquet").read_bytes(), np.random.default_rng(0), 0
+    damaged = tmp_path / "damaged.parquet"
+    for k, at in enumerate(rng.integers(footer(sound), len(sound), 60).tolist()):
+        damaged.write_bytes(flipped(sound, at, int(rng.integers(8))))
+        try:
+            explain(explainer(), damaged, tmp_path / f"out{k}")
+        except InputError as error:
+            refused += "could not be read as Parquet" in str(error)
+    assert refused > 10
+
+
+def footer(parquet: bytes) -> int:
+    """Where the footer of a Parquet file begins."""
+    return len(parquet) - 8 - int.from_bytes(parquet[-8:-4], "little")
+
+
+def flipped(sound: bytes, at: int, bit: int) -> bytes:
+    broken = bytearray(sound)
+    broken[at] ^= 1 << bit
+    return bytes(broken)
 
 
 def test_a_part_of_another_run_is_not_taken_for_this_one(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Hashable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -96,20 +97,20 @@ class Parquet:
         return {**self.__dict__, "stream": None}
 
     def read(self, file: str, start: int, end: int, first: int) -> Rows:
-        path = self.folder / file
-        if self.stream is None or not self.stream.can(path, start):
-            self.stream = Stream(path, self.wanted.every, start)
-        table = self.stream.rows(start, end)
-        wanted = self.wanted
-        return Rows(
-            self._features(table),
-            range(first, first + end - start)
-            if wanted.ids is None
-            else table.column(wanted.ids).to_pylist(),
-            np.column_stack([table.column(name).to_numpy() for name in wanted.predictions])
-            if wanted.predictions
-            else None,
-        )
+        path, wanted = self.folder / file, self.wanted
+        with reading(path):
+            if self.stream is None or not self.stream.can(path, start):
+                self.stream = Stream(path, wanted.every, start)
+            table = self.stream.rows(start, end)
+            return Rows(
+                self._features(table),
+                range(first, first + end - start)
+                if wanted.ids is None
+                else table.column(wanted.ids).to_pylist(),
+                np.column_stack([table.column(name).to_numpy() for name in wanted.predictions])
+                if wanted.predictions
+                else None,
+            )
 
     def _features(self, table: Any) -> Any:
         if not self.wanted.table:
@@ -154,7 +155,11 @@ class Stream:
 
         out: list[Any] = []
         while self._at < end:
-            batch = self._left.pop() if self._left else next(self._batches)
+            batch = self._left.pop() if self._left else next(self._batches, None)
+            if batch is None:
+                raise InputError(
+                    f"{self._path} has fewer rows than its footer says: is it damaged?"
+                )
             skip = min(max(start - self._at, 0), len(batch))
             take = min(end - self._at, len(batch))
             if take > skip:
@@ -267,13 +272,13 @@ def _features(
         return columns or rest, True
     template = background.template
     if not template.named:
-        found = columns or rest
-        if len(found) != len(template.names):
+        taken = columns or rest
+        if len(taken) != len(template.names):
             raise InputError(
                 f"the explainer was made over {len(template.names)} columns without names, and "
-                f"{path} has {len(found)}: name those to take, in order, with columns=[…]"
+                f"{path} has {len(taken)}: name those to take, in order, with columns=[…]"
             )
-        return found, False
+        return taken, False
     texts = [name for name in template.names if isinstance(name, str)]
     if len(texts) < len(template.names):
         raise InputError("columns of a Parquet file have texts for names: name those of data so")
@@ -295,25 +300,25 @@ def _parquets(path: Path) -> tuple[str, ...]:
         raise InputError(f"there is no file or folder {path}")
     if not path.is_dir():
         return (path.name,)
-    found = sorted(
+    files = sorted(
         str(file.relative_to(path))
         for file in path.rglob("*.parquet")
         if not any(part.startswith((".", "_")) for part in file.relative_to(path).parts)
     )
-    if not found:
+    if not files:
         raise InputError(f"there are no Parquet files in {path}: their names end with .parquet")
-    return tuple(found)
+    return tuple(files)
 
 
 def _images(path: Path) -> ImageFiles:
     if not path.is_dir():
         raise InputError(f"images are the files of a folder, which {path} is not")
-    found = sorted(
+    files = sorted(
         str(file.relative_to(path)) for file in path.rglob("*") if file.suffix.lower() in IMAGES
     )
-    if not found:
+    if not files:
         raise InputError(f"there are no images in {path}: their names end with {', '.join(IMAGES)}")
-    return ImageFiles(path, tuple(found))
+    return ImageFiles(path, tuple(files))
 
 
 def _schema_digest(path: Path, columns: Sequence[Hashable]) -> str:
@@ -323,16 +328,26 @@ def _schema_digest(path: Path, columns: Sequence[Hashable]) -> str:
 
 
 def _schema(path: Path) -> Any:
-    return _footer(path).schema.to_arrow_schema()
+    with reading(path):
+        return _footer(path).schema.to_arrow_schema()
 
 
 def _footer(path: Path) -> Any:
-    parquet = _parquet()
+    with reading(path):
+        return _parquet().read_metadata(path)
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Say of a file that is damaged, or not Parquet, that it could not be read."""
+    _parquet()
     from pyarrow import ArrowException
 
     try:
-        return parquet.read_metadata(path)
-    except (ArrowException, OSError) as error:
+        yield
+    except InputError:
+        raise
+    except (ArrowException, AttributeError, LookupError, OSError, TypeError, ValueError) as error:
         raise InputError(f"{path} could not be read as Parquet: {message_of(error)}") from None
 
 

@@ -38,18 +38,19 @@ FORMAT: Final = Format("eagle data set", oldest=1, schema=1, sealed_since=1)
 MANIFEST: Final = "manifest.json"
 
 PART: Final = b"eagle part"
-"""Where a part file says which part of which run it is."""
+"""The metadata key under which a part file says which part of which run it is."""
 
 KEPT: Final = 2
-"""So many parts that were looked at are kept in memory."""
+"""The number of parts that are kept in memory: those last looked at."""
 
 
 @final
 @dataclass(frozen=True)
 class Part:
-    """Rows `start` to `end` of a file of the source; `first` counts the rows of all files before.
+    """Rows `start` up to, not including, `end` of a file of the source.
 
-    `digest` is that of the run, so that no part of another run is taken for it.
+    `first` is the number of its first row among the rows of all files. `digest` is that of the run,
+    so that no part of another run is taken for it.
     """
 
     number: int
@@ -69,23 +70,23 @@ class Part:
 
     @property
     def told(self) -> str:
-        """Where it is, in words."""
+        """The rows and the file of the part, as text."""
         return f"rows {self.start:,} to {self.end - 1:,} of {self.file}"
 
     def said(self) -> dict[bytes, bytes]:
-        """What its file says of it."""
+        """The metadata of its file: the run's digest, and the part's number and rows."""
         return {PART: json.dumps([self.digest, self.number, self.start, self.end]).encode()}
 
     def there(self, folder: Path) -> bool:
-        """Whether its file is there, whole as far as its end shows, and the one of this run."""
+        """Whether its file is there, is of this run, and has all rows by its footer."""
         from pyarrow import ArrowException, parquet
 
         try:
-            found = parquet.read_metadata(folder / self.name)
-        except (OSError, ArrowException):
+            footer = parquet.read_metadata(folder / self.name)
+            words = (footer.metadata or {}).get(PART)
+        except (*FAULTS, OSError, ArrowException):
             return False
-        words = (found.metadata or {}).get(PART)
-        return bool(found.num_rows == len(self) and words == self.said()[PART])
+        return bool(footer.num_rows == len(self) and words == self.said()[PART])
 
 
 @final
@@ -214,10 +215,10 @@ class Folder:
 
     def _read(self, number: int) -> Explanations:
         part = self._parts[number]
-        found = many.load(self._checked(part))
-        if len(found) != len(part):
-            raise self._damaged(part, f"it has {len(found):,} rows, not {len(part):,}")
-        return found
+        loaded = many.load(self._checked(part))
+        if len(loaded) != len(part):
+            raise self._damaged(part, f"it has {len(loaded):,} rows, not {len(part):,}")
+        return loaded
 
     def _checked(self, part: Part) -> Path:
         path = self._folder / part.name
@@ -239,8 +240,8 @@ class Folder:
         return self._load(number), i - self._starts[number]
 
     def one(self, i: int) -> Explanation:
-        found, at = self.part(i)
-        return found[at]
+        part, at = self.part(i)
+        return part[at]
 
     def take(self, index: NDArray[np.intp]) -> Explanations:
         """Some of the rows, in memory. Each part is read once."""
@@ -279,13 +280,13 @@ class Folder:
 
     @cached_property
     def about(self) -> tuple[Target, ...]:
-        found: dict[str, None] = {}
+        texts: dict[str, None] = {}
         for part in self._parts:
-            found |= dict.fromkeys(self._look(part, _targets, ["target"]))
-        return tuple(map(many.target_of, found))
+            texts |= dict.fromkeys(self._look(part, _targets, ["target"]))
+        return tuple(map(many.target_of, texts))
 
     def totals(self, k: int | None = None) -> Totals:
-        """One pass over the files. The last is remembered, and taken where no k is given."""
+        """The totals of all rows, by one pass over the files. The last are given if k is None."""
         if self._last is None or k not in (None, self._last[0]):
             self._last = k or 1, self._summed(k or 1)
         return self._last[1]
@@ -303,12 +304,12 @@ class Folder:
             many.place(part, k, name) for part in ("score", "scale") for k, name in enumerate(names)
         ]
 
-        def block(found: Any) -> tuple[Block, Any]:
-            head = many.head_of(found.schema)
+        def block(table: Any) -> tuple[Block, Any]:
+            head = many.head_of(table.schema)
             if flag(head["ragged"]) or tuple(head["names"]) != names:
                 raise ValueError("it has other features than the first part")
-            scores, scale = (many.grid(found, names, part) for part in ("score", "scale"))
-            df = np.asarray(found.column("df").to_numpy(), dtype=np.float64)
+            scores, scale = (many.grid(table, names, part) for part in ("score", "scale"))
+            df = np.asarray(table.column("df").to_numpy(), dtype=np.float64)
             return Block(scores, scale, df), head["intervals"]
 
         for part in self._parts:
@@ -322,9 +323,9 @@ class Folder:
             yield made
 
 
-def _head_of(found: Any) -> Mapping[str, Any]:
-    return many.head_of(found.schema)
+def _head_of(table: Any) -> Mapping[str, Any]:
+    return many.head_of(table.schema)
 
 
-def _targets(found: Any) -> list[str]:
-    return [text(one) for one in found.column("target").unique().to_pylist()]
+def _targets(table: Any) -> list[str]:
+    return [text(one) for one in table.column("target").unique().to_pylist()]
