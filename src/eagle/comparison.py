@@ -11,8 +11,9 @@ import numpy as np
 from eagle import methods as every
 from eagle.engine.method import Choice, Method
 from eagle.engine.run import keep
+from eagle.evidence import Bill
 from eagle.explainer import Explainer
-from eagle.explanation import LEVEL, Bill, Explanation
+from eagle.explanation import Explanation
 from eagle.foreign import Foreign
 from eagle.metrics.entropy import sign_entropy
 from eagle.metrics.ranking import consistency
@@ -20,6 +21,7 @@ from eagle.metrics.stability import chance, jaccard
 from eagle.metrics.truth import agreement
 from eagle.progress import Progress
 from eagle.quote import Quote
+from eagle.surrogate.posterior import LEVEL
 from eagle.targets import Target
 from eagle.ties import ranked
 from eagle.types import Array, InputError, LimitError, MissingExtraError, integer

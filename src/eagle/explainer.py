@@ -2,34 +2,31 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, Final, Literal, final
+from functools import partial
+from typing import Any, Literal, final
 
 import numpy as np
 
 from eagle import foreign, methods
-from eagle.engine import run
-from eagle.engine.meter import Meter
-from eagle.engine.method import Choice, Method
+from eagle.engine import cost, run
+from eagle.engine.method import Choice, Method, refuse_needs
 from eagle.engine.plan import Plan, Planning
-from eagle.engine.run import Request, Show
+from eagle.engine.run import Made, Meter, Request, Show
 from eagle.engine.walk import Watch
 from eagle.explanation import Explanation
 from eagle.explanations import Explanations, Keep, row_ids
 from eagle.foreign import Foreign
 from eagle.link import Logit, link_of
-from eagle.models.box import Box, Steady, box
 from eagle.models.native import Task, native
-from eagle.models.recording import Recorded
+from eagle.models.recording import box_of
 from eagle.models.vision import refuse_bare
 from eagle.progress import Progress, Watching
-from eagle.quote import Quote, check_price, quoted
+from eagle.quote import Quote, check_price
 from eagle.source.tables import Bounds, Columns, Scales, View, source
-from eagle.survey.grow import FIRST, answered, check_sample
-from eagle.survey.identity import background_digest, digest_of
-from eagle.survey.plan import Ask, SurveyPlan, setting
+from eagle.survey import grow, identity
+from eagle.survey.plan import Ask, SurveyPlan, hint, setting
 from eagle.survey.survey import Survey
 from eagle.table.groups import Groups
 from eagle.targets import Target, refuse_target
@@ -39,23 +36,13 @@ from eagle.types import (
     InputError,
     Instances,
     Kind,
-    LimitError,
     Model,
-    Need,
-    Points,
-    Space,
     Wanted,
     integer,
     short,
     told,
 )
 from eagle.until import Budget, Rule, refuse_limit, refuse_rule
-
-MANY: Final = 100_000
-"""From so many model rows on, a survey is mentioned."""
-
-SAMPLE: Final = 64
-"""So many inputs are made to estimate what all of them cost."""
 
 
 @final
@@ -110,7 +97,7 @@ class Explainer:
         batch_rows: int = 25_000,
     ) -> None:
         columns = Columns(names, categories, freeze, bounds, scales, groups)
-        known, inner = _known(model, task, outputs)
+        known, inner = box_of(model, task, outputs)
         self._source = source(native(inner, task, outputs), data, view, columns)
         refuse_bare(inner, self._source.kind.asked)
         self._box = replace(known, asked=self._source.kind.asked, link=link_of(link, inner))
@@ -124,15 +111,13 @@ class Explainer:
         """Explain by this method from now on. Refuse one that cannot work here."""
         if not isinstance(method, Method | Choice | Foreign):
             raise InputError(f"a method is a value such as eagle.methods.EAGLE, not {told(method)}")
-        if isinstance(method, Choice) and method.dear is not None and self._source.kind.dear:
-            method = method.dear
-        self.method = method
+        self.method = method = method.where(self.kind.dear)
         self.seed = integer(seed, "random_state", 0)
-        self._refuse()
+        refuse_needs(method.name, method.needs, self.kind)
+        self._box.refuse(method.name, method.needs)
         self._source.keep(method.needs)
-        self.budget = integer(
-            method.rows(self._source.kind.features) if budget is None else budget, "budget", 1
-        )
+        rows = method.rows(self.kind.features) if budget is None else budget
+        self.budget = integer(rows, "budget", 1)
 
     @property
     def view(self) -> str:
@@ -155,20 +140,7 @@ class Explainer:
         Of the model, the method and a source that is no table there is a digest of the pickle, or
         None for what cannot be pickled.
         """
-        ground, link = self._source.kind.background, self._box.link
-        return {
-            "model": self._box.calls_it,
-            "model digest": digest_of(self._box.function),
-            "background": digest_of(self._source.without(frozenset()))
-            if ground is None
-            else background_digest(ground),
-            "view": self.view,
-            "method": self.method.name,
-            "method digest": digest_of(self.method),
-            "budget": self.budget,
-            "seed": self.seed,
-            "link": None if link is None else repr(link),
-        }
+        return identity.of_explainer(self._box, self._source, self.method, self.budget, self.seed)
 
     def using(
         self,
@@ -203,14 +175,6 @@ class Explainer:
         """Without the rows of the data, unless the method needs them."""
         return {**self.__dict__, "_source": self._source.without(self.method.needs)}
 
-    def _refuse(self) -> None:
-        """Refuse a method that cannot work here, before anything is asked."""
-        needs, name, kind = self.method.needs, self.method.name, self._source.kind
-        for need in (Need.TABLE, Need.ROWS, Need.MASKS, Need.MATCHES, Need.OFFSETS):
-            if need in needs - kind.offers:
-                raise InputError(f"{name} needs {need.value}{kind.hints.get(need, '')}")
-        self._box.refuse(name, needs)
-
     # -- explaining -----------------------------------------------------------------------------
 
     def explain(
@@ -233,22 +197,21 @@ class Explainer:
         ends there. With a rule, `show` is called whenever it looks: with the explanation from the
         answers so far, and a forecast of the total number of rows.
         """
-        refuse_rule(until, self.method.name, self.method.planned)
+        groups = [self._one(x, until)]
         if until is None or not progress:
-            made = self._made([self._one(x, until)], target, until, limit, show=show)
-            return next(run.in_order(made))
+            return next(run.in_order(self._made(groups, target, until, limit, show=show)))
         with Watching() as line:
-            made = self._made([self._one(x, until)], target, until, limit, line.look, show)
+            made = self._made(groups, target, until, limit, line.look, show)
             return next(run.in_order(made))
 
     def check(self, x: Any, target: Target = None) -> None:
         """Raise the errors that `explain` would raise before it asks: for an x or a target that
         does not fit, or for a plan that the budget does not allow."""
-        instances = self._one(x).instances
+        instances, how = self._one(x).instances, self._planning
         self._check_target(target)
-        if not isinstance(self.method, Foreign) and self.method.planned:
-            space = instances.space(0)
-            self._planning(self.method).planner(space).prepare([space])
+        space = instances.space(0)
+        if how is not None and how.planned:
+            how.planner(space).prepare([space])
 
     def explain_each(
         self,
@@ -263,7 +226,6 @@ class Explainer:
         An exception that ends this early, also Ctrl-C, has the explanations that were not yet
         yielded because an earlier row was not finished: `finished`, and their places in `places`.
         """
-        refuse_rule(until, self.method.name, self.method.planned)
         return run.in_order(self._made(self._groups(X, until), target, until, limit))
 
     def explain_many(
@@ -286,44 +248,25 @@ class Explainer:
         If the model fails, or Ctrl-C or anything else ends this early, the exception has all
         explanations made so far as `finished`, in order, and the places of their rows as `places`.
         """
-        refuse_rule(until, self.method.name, self.method.planned)
         groups = self._groups(X, until)
-        done: dict[int, Explanation] = {}
         total = sum(len(group.instances) for group in groups)
-        line = Progress("explained", total, silent=not progress, hint=self._hint(total))
-        keep = Keep(evidence)
-        try:
-            for i, explanation in self._made(groups, target, until, limit):
-                done[i] = keep.of(explanation)
-                line.at(len(done))
-        except BaseException as error:
-            run.keep(error, done)
-            raise
-        finally:
-            line.close()
-        return Explanations.of([done[i] for i in sorted(done)], row_ids(X, total))
+        mention = hint(self.method, self.kind, total, total * self.budget)
+        line = Progress("explained", total, silent=not progress, hint=mention)
+        made = self._made(groups, target, until, limit)
+        return Explanations.of(run.gathered(made, Keep(evidence).of, line), row_ids(X, total))
 
     __call__ = explain_many
 
     def plan(self, x: Any) -> Plan:
         """The rows that the model would be asked about x. Answer them anywhere, then `fit`."""
-        instances = self._one(x).instances
-        if isinstance(self.method, Foreign):
+        instances, how = self._one(x).instances, self._planning
+        if how is None:
             raise InputError(f"{self.method.name} asks the model itself: it has no plan")
-        planner = self._planning(self.method).planner(instances.space(0))
-        return planner.plan(instances, self._box)
+        return how.planner(instances.space(0)).plan(instances, self._box)
 
     def predict(self, X: Any) -> Array:
         """The model's own answers about many rows, checked, shape (rows, outputs)."""
-        ask, out = Steady(self._box), dict[int, Array]()
-        for group in self._groups(X):
-            instances = group.instances
-            for start in range(0, len(instances), self.batch_rows):
-                part = range(start, min(start + self.batch_rows, len(instances)))
-                points = [instances.space(i).origin[None] for i in part]
-                answers = ask.ask(instances.inputs(part, points), len(part))
-                out.update((group.places[i], one) for i, one in zip(part, answers, strict=True))
-        answers = np.stack([out[place] for place in sorted(out)])
+        answers = run.predict(self._box, self._groups(X), self.batch_rows)
         self._seen = self._box.understood(answers)
         return answers
 
@@ -363,13 +306,10 @@ class Explainer:
         refuse_limit(limit)
         refuse_rule(until, self.method.name, planned=True)
         if until is not None:
-            check_sample(sample)
+            grow.check_sample(sample)
             self._check_target(target)
-        first = rows if until is None else min(rows, FIRST)
-        made = answered(self.survey_plan(first, limit=limit), progress)
-        if until is None:
-            return made
-        return made.grow(rows, until=until, sample=sample, target=target, progress=progress)
+        plan = partial(self.survey_plan, limit=limit)
+        return grow.survey_of(plan, rows, until, sample, target, progress)
 
     def survey_plan(self, rows: int = 4096, *, limit: Budget | None = None) -> SurveyPlan:
         """What a survey would ask, before it is: quote it, answer it anywhere, then `fit`."""
@@ -394,22 +334,20 @@ class Explainer:
         measure them, which is billed. Of a language model tokens are estimated, from the prompts
         that would be asked and from what its replies so far say.
         """
-        refuse_rule(until, self.method.name, self.method.planned)
         check_price(price_per_row)
         check_price(price_per_1000_tokens)
-        groups = [self._one(X, until)] if one else self._groups(X, until)
-        first = groups[0].instances
-        made = quoted(
-            self._box.function,
-            first.inputs([0], [self._sample(first.space(0))]),
-            self._sizes(groups, until),
-            sum(len(group.instances) for group in groups) * self.budget,
-            at_most=until is not None,
-            seconds_per_call=self._probed(first) if probe else seconds_per_call,
+        return cost.quote(
+            self._planning,
+            self._box,
+            [self._one(X, until)] if one else self._groups(X, until),
+            self.batch_rows,
+            self.budget,
+            until,
             price_per_row=price_per_row,
             price_per_1000_tokens=price_per_1000_tokens,
+            seconds_per_call=seconds_per_call,
+            probe=probe,
         )
-        return replace(made, asked=int(probe))
 
     # -- as text --------------------------------------------------------------------------------
 
@@ -438,49 +376,22 @@ class Explainer:
         return groups[0]
 
     def _groups(self, X: Any, until: Rule | None = None, one: bool = False) -> list[Group]:
-        budget = self.budget if until is None else int(min(self.budget, until.most))
+        budget = self.budget
+        if until is not None:
+            refuse_rule(until, self.method.name, self.method.planned)
+            budget = int(min(budget, until.most))
         wanted = Wanted(one, budget, self.method.needs, self.method.by_value)
         return self._source.groups(X, wanted)
-
-    def _hint(self, rows: int) -> str:
-        """What a survey would cost, where many rows are explained and one can be made."""
-        survey = isinstance(self.method, Choice) and Need.TABLE in self._source.kind.offers
-        if rows * self.budget < MANY or not survey or self.view != "binned":
-            return ""
-        return (
-            f"{rows:,} rows cost up to {rows * self.budget:,} model rows; explainer.survey() asks "
-            f"4,096 once, and then one for each row"
-        )
 
     def _check_target(self, target: Target) -> None:
         refuse_target(self.method.name, self.method.needs, target, self._box.outputs)
 
-    def _sizes(self, groups: Sequence[Group], until: Rule | None) -> list[int] | None:
-        """The rows of each call, at most if there is a rule; None where the answers decide."""
-        if isinstance(self.method, Foreign) or not self.method.planned:
+    @property
+    def _planning(self) -> Planning | None:
+        """How rows are planned; None where another package asks the model itself."""
+        if isinstance(self.method, Foreign):
             return None
-        how, most = self._planning(self.method), self.batch_rows
-        return [n for group in groups for n in run.calls(how, group.instances, most, until)]
-
-    def _sample(self, space: Space) -> Points:
-        """Points like those that would be asked: of masks, which differ in length, the first."""
-        if isinstance(self.method, Foreign) or not self.method.planned or not space.masks:
-            return space.origin[None]
-        (prepared,) = self._planning(self.method).planner(space).prepare([space])
-        return prepared.points[:SAMPLE]
-
-    def _probed(self, instances: Instances) -> float:
-        """The seconds that the model takes for one row."""
-        row = instances.inputs([0], [instances.space(0).origin[None]])
-        began = time.perf_counter()
-        self._box.ask(row, 1)
-        return time.perf_counter() - began
-
-    def _refuse_over(self, limit: Budget, sizes: Sequence[int]) -> None:
-        """Refuse now what is known to cross a limit."""
-        why = limit.crossed(sum(sizes), len(sizes), 0.0)
-        if why is not None:
-            raise LimitError(f"{why}, so nothing was asked: quote says what is needed")
+        return Planning(self.method, self.budget, self.seed)
 
     def _made(
         self,
@@ -490,35 +401,23 @@ class Explainer:
         limit: Budget | None = None,
         watch: Watch | None = None,
         show: Show | None = None,
-    ) -> Iterator[tuple[int, Explanation]]:
-        """Explanations with the places of their rows. Small groups are asked first."""
+    ) -> Made:
+        """Explanations, each with the place of its row."""
         self._check_target(target)
-        refuse_limit(limit)
-        if limit is not None and until is None:
-            self._refuse_over(limit, self._sizes(groups, None) or ())
+        if limit is not None:
+            refuse_limit(limit)
+            if until is None:
+                cost.refuse_over(limit, self._planning, groups, self.batch_rows)
         asked = self._box
         if isinstance(self.method, Foreign):  # other packages need every answer
             asked = replace(asked, partial=False)
-        meter = Meter(Steady(asked).ask, limit, asked.function)
+        meter = Meter(asked, limit)
         request = Request(self._box, meter, target, self.batch_rows, until, watch, show)
-        for group in sorted(groups, key=lambda group: len(group.instances)):
-            for i, explanation in self._explained(group.instances, request):
-                self._seen = explanation.task, explanation.outputs
-                yield group.places[i], explanation
+        for place, explanation in run.each(groups, self._explain, request):
+            self._seen = explanation.task, explanation.outputs
+            yield place, explanation
 
-    def _explained(
-        self, instances: Instances, request: Request
-    ) -> Iterator[tuple[int, Explanation]]:
+    def _explain(self, instances: Instances, request: Request) -> Made:
         if isinstance(self.method, Foreign):
             return foreign.explain(self.method, instances, request, self.budget, self.seed)
-        return run.explain(self._planning(self.method), instances, request)
-
-    def _planning(self, method: Method | Choice) -> Planning:
-        return Planning(method, self.budget, self.seed)
-
-
-def _known(model: Any, task: Task | None, outputs: Sequence[Hashable] | None) -> tuple[Box, Any]:
-    """What is known of a model, and the model itself if it is recorded."""
-    if isinstance(model, Recorded):
-        return model.box(task, outputs), model.model
-    return box(model, task, outputs), model
+        return run.explain(Planning(self.method, self.budget, self.seed), instances, request)

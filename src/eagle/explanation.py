@@ -9,20 +9,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Final, Protocol, final
-from warnings import warn
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from eagle.evidence import Asked as Asked
+from eagle.evidence import Bill as Bill
+from eagle.evidence import Evidence as Evidence
 from eagle.link import Logit
 from eagle.subject import Subject
 from eagle.surrogate.fit import Fitted, Surrogate
-from eagle.surrogate.posterior import Bounds, Posterior
-from eagle.table.moves import Moves
+from eagle.surrogate.posterior import LEVEL as LEVEL
+from eagle.surrogate.posterior import Posterior, columns
 from eagle.targets import Target, answers_of, bounds_of, explained, refuse_pair, target_text
 from eagle.ties import ranked
-from eagle.types import NOTHING, Array, InputError, Law, Need, Points, Rows, integer, short
+from eagle.types import NOTHING, Array, InputError, Need, integer, short, warn_renamed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,84 +32,6 @@ if TYPE_CHECKING:
 
     from eagle.misfit import Misfit, Pair
     from eagle.show.sheet import Sheet
-
-LEVEL: Final = 0.95
-
-
-@final
-@dataclass(frozen=True)
-class Bill:
-    """What an explanation cost: rows the model saw, calls it took part in, seconds.
-
-    Instances explained together share calls; each has its share of the seconds. `stopped` says
-    why no more rows were asked, if a rule decided that. `missing` of the rows got no answer, and
-    were left out. `tokens` are those of a language model, None where it does not say.
-    """
-
-    rows: int
-    calls: int
-    model_seconds: float
-    own_seconds: float
-    stopped: str = ""
-    missing: int = 0
-    tokens: int | None = None
-
-
-class Evidence(Protocol):
-    """What was asked and answered, row by row; the first row is the instance itself.
-
-    Rows of a survey are those of all its explanations: there the instance has the weight 0.
-    """
-
-    @property
-    def points(self) -> Points:
-        """The rows in the encoding of their space, shape (n, d)."""
-
-    @property
-    def features(self) -> Array:
-        """What the surrogate was fitted on, shape (n, d): for a tree these are the values asked."""
-
-    @property
-    def weight(self) -> Array:
-        """What each row counts, shape (n,)."""
-
-    @property
-    def answers(self) -> Array:
-        """All outputs of the model, shape (n, outputs)."""
-
-    @property
-    def often(self) -> Array:
-        """How many times each row was planned, which the weight has in it, shape (n,)."""
-
-    @property
-    def moves(self) -> Moves | None:
-        """What the steps of a table's points stand for: None where features say it all."""
-
-    @property
-    def law(self) -> Law | None:
-        """The law that scores are about, if the surrogate was told it."""
-
-    def rows(self, surrogate: Surrogate, n: int | None = None) -> Rows:
-        """The first n rows, or all, as the surrogate of the explanation was put on them."""
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Asked:
-    """Evidence that is held as arrays: what was asked for one instance."""
-
-    points: Points
-    features: Array
-    weight: Array
-    answers: Array
-    often: Array
-    moves: Moves | None = None
-    law: Law | None = None
-
-    def rows(self, surrogate: Surrogate, n: int | None = None) -> Rows:
-        balanced = Need.BALANCED in surrogate.needs  # a method checks this when it is composed
-        rows = self.features[:n], self.weight[:n], self.often[:n]
-        return Rows(*rows, balanced, self.law, self.points[:n])
 
 
 @final
@@ -186,7 +110,11 @@ class Explanation:
 
     def shown(self, level: float = LEVEL) -> Array:
         """As `interval`, but NaN where there is none; given bounds keep their own level."""
-        return np.stack(columns(self, level)[:2], axis=1)
+        return np.stack(self.columns(level)[:2], axis=1)
+
+    def columns(self, level: float = LEVEL) -> tuple[Array, Array, Array, Array]:
+        """Low, high, standard deviation and P(sign), shape (d,) each; NaN where not known."""
+        return columns(self.posterior, self.signed, len(self.scores), level)
 
     @property
     def fit(self) -> Fitted:
@@ -382,27 +310,6 @@ class Explanation:
         from eagle.show import export
 
         return export.to_shap(self, level, base)
-
-
-def warn_renamed(kind: str) -> None:
-    """Warn whoever reads `values`, which holds attributions in shap."""
-    warn(
-        f"{kind}.values is now .data; scores are in .scores, not in .values as in shap",
-        DeprecationWarning,
-        stacklevel=3,
-    )
-
-
-def columns(e: Explanation, level: float) -> tuple[Array, Array, Array, Array]:
-    """Low, high, standard deviation and P(sign), shape (d,) each; NaN where not known."""
-    nothing = np.full(len(e.scores), np.nan)
-    if e.posterior is None:
-        return nothing, nothing, nothing, nothing
-    if isinstance(e.posterior, Bounds):
-        return e.posterior.low, e.posterior.high, nothing, nothing
-    low, high = e.posterior.interval(level).T
-    sure = e.posterior.probability_sign() if e.signed else nothing
-    return low, high, e.posterior.std, sure
 
 
 def described(fit: Fitted, y: Array) -> dict[str, Any]:

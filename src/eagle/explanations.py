@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, final, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle.explanation import LEVEL, Asked, Bill, Explanation, warn_renamed
+from eagle.evidence import Asked, Bill
+from eagle.explanation import Explanation
 from eagle.link import Logit
-from eagle.surrogate.posterior import Bounds, Posterior, StudentT, check_level, check_top
+from eagle.surrogate.posterior import LEVEL, Bounds, Posterior, StudentT, check_level, check_top
 from eagle.targets import Target, target_text
-from eagle.types import Array, InputError, integer
+from eagle.types import Array, InputError, integer, warn_renamed
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, final
+from typing import Any, ClassVar, TypeAlias, final
 
 import numpy as np
 
-from eagle.engine.meter import Query
-from eagle.engine.run import Request
-from eagle.explanation import Asked, Bill, Explanation
+from eagle.engine.run import Made, Request
+from eagle.evidence import Asked, Bill
+from eagle.explanation import Explanation
 from eagle.models.box import Box
 from eagle.surrogate.posterior import Posterior
 from eagle.table.neighbours import Neighbours
 from eagle.targets import Target, aimed_at, answers_of, explained
 from eagle.types import AnswerError, Array, InputError, Instances, Need
+
+Query: TypeAlias = Callable[[Any, int], Array]
+"""Inputs and how many there are, to checked answers, shape (n, outputs)."""
 
 
 @final
@@ -44,6 +47,10 @@ class Foreign:
     needs: frozenset[Need] = frozenset({Need.ROWS, Need.TABLE})
     planned: ClassVar = False
     by_value: ClassVar = True
+
+    def where(self, dear: bool) -> Foreign:
+        """The same where each row is paid for."""
+        return self
 
     def rows(self, features: int | None) -> int:
         """How many rows are asked unless the caller says otherwise."""
@@ -181,7 +188,7 @@ class Question:
 
 def explain(
     method: Foreign, instances: Instances, request: Request, budget: int, seed: int
-) -> Iterator[tuple[int, Explanation]]:
+) -> Made:
     """Another package explains one instance after the other."""
     box, query, target, most = request.box, request.meter.ask, request.target, request.batch_rows
     for i in range(len(instances)):

@@ -22,7 +22,8 @@ from eagle.targets import answers_of
 from eagle.types import Array, Need
 
 if TYPE_CHECKING:
-    from eagle.explanation import Evidence, Explanation
+    from eagle.evidence import Evidence
+    from eagle.explanation import Explanation
 
 RATIOS: Final = np.geomspace(1e-4, 1e5, 60)
 """The ratios of the variance of position to that of the rest that are tried."""

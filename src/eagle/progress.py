@@ -10,6 +10,7 @@ import sys
 import time
 from typing import final
 
+from eagle.surrogate.posterior import LEVEL
 from eagle.until import Look
 
 PATIENCE = 2.0
@@ -83,11 +84,10 @@ class Watching:
         """Report a look: its widest 95% interval, and how many of the forecast `rows` are left."""
         if self._silent or time.monotonic() - self._began < PATIENCE:
             return
-        low, high = look.posterior.interval(0.95).T
+        low, high = look.posterior.interval(LEVEL).T
         left = max(0.0, rows - look.rows)
         said = f"about {left:.0f} to go" if left < 1e7 else "the number of rows to go is not known"
-        sys.stderr.write(
-            f"\rasked {look.rows} rows: widest 95% interval {(high - low).max():.3g}, {said}   "
-        )
+        width = f"widest {LEVEL:.0%} interval {(high - low).max():.3g}"
+        sys.stderr.write(f"\rasked {look.rows} rows: {width}, {said}   ")
         sys.stderr.flush()
         self._open = True

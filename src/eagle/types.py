@@ -11,6 +11,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Final, Protocol, TypeAlias, final, runtime_checkable
+from warnings import warn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,6 +81,15 @@ def message_of(error: BaseException) -> str:
         return str(error)
     except Exception:
         return "it has no message"
+
+
+def warn_renamed(kind: str) -> None:
+    """Warn whoever reads `values`, which holds attributions in shap."""
+    warn(
+        f"{kind}.values is now .data; scores are in .scores, not in .values as in shap",
+        DeprecationWarning,
+        stacklevel=3,
+    )
 
 
 class EagleError(Exception):

@@ -20,7 +20,8 @@ from eagle.engine.method import Method
 from eagle.surrogate.bayes import BayesLinear, Prior, augment
 from eagle.surrogate.posterior import StudentT, signs_together
 from eagle.surrogate.ridge import Ridge
-from eagle.surrogate.robust import Balance, Residuals, Robust, beyond, shares
+from eagle.surrogate.robust import Residuals, Robust
+from eagle.surrogate.variance import Balance, beyond, shares
 from eagle.types import UNBOUNDED, Array, InputError, Range, Rows
 
 seeds = st.integers(0, 2**32 - 1)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from evaluation.__main__ import BENCHES
+from tools.follow import follow
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
@@ -70,3 +71,14 @@ def test_no_sentence_that_stopped_a_reader_comes_back() -> None:
     for file in (*PAGES, *(ROOT / "src").rglob("*.py")):
         text = " ".join(file.read_text(encoding="utf-8").split())
         assert [riddle for riddle in RIDDLES if riddle in text] == [], file
+
+
+def test_the_way_of_an_explanation_is_the_one_that_is_described() -> None:
+    way = follow()
+    page = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    described = page.partition("## Follow one explanation")[2].partition("\n## ")[0]
+    steps = [Path(file) for file, lines in way.lines.items() if len(lines) >= 20]
+    assert len(steps) > 8
+    unsaid = [step.name for step in steps if step.name not in described]
+    assert unsaid == []
+    assert sum(map(len, way.lines.values())) < 1000  # what a newcomer has to read

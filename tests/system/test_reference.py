@@ -43,7 +43,7 @@ OTHERS = (
     "eagle.models.vision.Network",
     "eagle.survey.plan.SurveyPlan",
     "eagle.survey.plan.Account",
-    "eagle.explanation.Bill",
+    "eagle.evidence.Bill",
     "eagle.misfit.Misfit",
     "eagle.statements.Means",
     "eagle.comparison.Compared",

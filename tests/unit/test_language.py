@@ -15,8 +15,9 @@ import numpy as np
 import pytest
 
 import eagle
-from eagle import InputError, ModelError, ReplyError
+from eagle import InputError, ModelError, ReplyError, methods
 from eagle.demos.language import CacheModel, LanguageServer
+from eagle.models.box import Box
 from eagle.models.http import Endpoint, Retry
 from eagle.models.language import (
     Answer,
@@ -294,6 +295,17 @@ def test_the_prompt_itself_must_be_answered(served: Served) -> None:
     served.faults = [status(500)]
     with pytest.raises(ModelError, match="no answer about the instance itself"):
         explained(endpoint(served))
+
+
+@pytest.mark.parametrize("method", [methods.DEFAULT, methods.BAYESLIME], ids=lambda m: m.name)
+def test_a_model_that_never_answers_is_told_so(method: Any) -> None:
+    class Silent:
+        def as_box(self, task: Any, outputs: Any) -> Box:
+            return Box(lambda X: np.full(len(X), np.nan), "silent()", "regression", partial=True)
+
+    X = np.random.default_rng(0).normal(size=(50, 3))
+    with pytest.raises(ModelError, match="no answer about the instance itself"):
+        eagle.Explainer(Silent(), X, method=method, budget=50).explain(X[0])
 
 
 def test_without_gaps_the_first_failure_is_raised(served: Served) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 import eagle
 from eagle import Explainer, methods
-from eagle.explanation import Asked
+from eagle.evidence import Asked
 from eagle.files import sealed
 from eagle.misfit import Misfit, Pair
 from eagle.show import missed
@@ -267,3 +267,15 @@ def test_a_jump_that_hardly_any_row_met_is_said() -> None:
         e = explainer.explain(np.zeros(8), 1)
         assert any("jump" in w for w in e.warnings)
         assert e.probability_sign()[1] < 0.9
+
+
+def test_what_no_row_met_is_unknown_where_answers_have_no_bounds() -> None:
+    said = "nothing is known of a jump in fewer than 1 of 166 rows"
+    assert said in str(explained(slope))
+    assert said not in str(explained(lambda X: 1 / (1 + np.exp(-X[:, 0])), task="classification"))
+    every = Explainer(lambda texts: np.array([float(len(t)) for t in texts]), eagle.Texts())
+    assert "no bounds" not in str(every.explain("good and bad"))  # all masks were asked
+    flags = np.random.default_rng(0).integers(0, 2, (100, 3)).astype(float)
+    few = Explainer(lambda X: X.sum(axis=1), flags).explain(flags[0])
+    assert len(few.evidence.answers) <= 8  # there are no other rows
+    assert "no bounds" not in str(few)

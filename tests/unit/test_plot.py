@@ -25,7 +25,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import RandomForestClassifier
 
 from eagle import Explainer, Explanation, plot
-from eagle.explanation import Asked
+from eagle.evidence import Asked
 from eagle.plot.lines import spread
 from eagle.show.sheet import DOWN, UP
 from eagle.surrogate.bayes import BayesLinear

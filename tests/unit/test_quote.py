@@ -244,11 +244,22 @@ def test_a_comparison_shares_one_limit() -> None:
 
 def test_no_call_begins_after_the_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = iter(range(10_000))
-    monkeypatch.setattr("eagle.engine.meter.time.perf_counter", lambda: float(next(clock)))
+    monkeypatch.setattr("eagle.engine.run.time.perf_counter", lambda: float(next(clock)))
     model, explainer = made(batch_rows=200)
     with pytest.raises(LimitError, match="the limit of 2 seconds is reached"):
         explainer.explain_many(X[:9], limit=Budget(seconds=2), progress=False)
     assert 1 <= len(model.asked) <= 2
+
+
+def test_a_wrong_price_is_refused_before_anything_is_read_or_asked() -> None:
+    model, explainer = made()
+    rows = iter(X)
+    with pytest.raises(InputError, match="a price is a number"):
+        explainer.quote(rows, price_per_row=-1)
+    assert len(list(rows)) == len(X)
+    with pytest.raises(InputError, match="counts no tokens"):
+        explainer.quote(X[:1], price_per_1000_tokens=1, probe=True)
+    assert model.rows == 0
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ import eagle
 from catalogue import LABELS, PICTURES, TEXTS, TWO, brightness, mood
 from eagle import demos, methods, png
 from eagle.files import sealed
-from eagle.plot.fonts import found
+from eagle.plot.fonts import glyphs_for
 from eagle.show.panels import panels
 from eagle.show.sheet import Shown
 from eagle.show.text import cells
@@ -249,8 +249,8 @@ def test_what_no_font_has_is_said_and_nothing_warns() -> None:
     boxes = [t.get_text() for t in ax.texts]
     if any("\u25a1" in word for word in boxes):  # the machine may have a font for the first
         assert "characters that no font here has: U+" in boxes[-1]
-    assert found("plain").missing == frozenset()
-    assert found("\U0010fffd").families == ()  # a private character is never asked of fonts
+    assert glyphs_for("plain").missing == frozenset()
+    assert glyphs_for("\U0010fffd").families == ()  # a private character is never asked of fonts
     bars = eagle.plot.attribution(e)
     bars.figure.canvas.draw()
 

@@ -100,6 +100,8 @@ def test_it_stops_when_most_of_a_sample_are_sure(explainer: eagle.Explainer) -> 
     assert never.rows == 1024
     with pytest.raises(eagle.InputError, match="30 rows or more, not 5"):
         explainer.survey(1024, until=Top(1), sample=DATA.data.iloc[:5])
+    with pytest.raises(eagle.InputError, match="rows must be an integer"):
+        explainer.survey("many", until=Top(1), sample=sample)  # type: ignore[arg-type]
     assert explainer.survey(4096, until=Budget(rows=600), sample=sample, target=0).rows == 1024
 
 

@@ -154,10 +154,10 @@ def _photos(given: Path) -> list[Path]:
     """The image files of a folder, by name; a file is itself."""
     if not given.is_dir():
         return [there(given)]
-    found = sorted(p for p in given.iterdir() if p.suffix.lower() in PHOTOS)
-    if not found:
+    photos = sorted(p for p in given.iterdir() if p.suffix.lower() in PHOTOS)
+    if not photos:
         raise InputError(f"there is no image in the folder {given}: {', '.join(PHOTOS)}")
-    return found
+    return photos
 
 
 def _network(arguments: Namespace) -> Any:

@@ -9,7 +9,7 @@ from pathlib import Path
 import eagle
 from eagle.cli.files import package, refuse_overwriting
 from eagle.cli.summary import groups
-from eagle.explanation import LEVEL
+from eagle.surrogate.posterior import LEVEL
 from eagle.types import InputError, clean
 
 

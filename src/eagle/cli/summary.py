@@ -13,8 +13,8 @@ import numpy as np
 
 from eagle import Explanations
 from eagle.cli.files import kind_of, package, refuse_overwriting, there, write_table
-from eagle.explanation import LEVEL
 from eagle.show.many import title
+from eagle.surrogate.posterior import LEVEL
 from eagle.types import InputError, clean, finite, integer, short
 
 PLOTS: Final = ("importance", "beeswarm", "heatmap")

@@ -68,10 +68,10 @@ def begin(folder: Path, wanted: Manifest) -> None:
         raise InputError(f"explanations of a data set are a folder, but {folder} is a file")
     folder.mkdir(parents=True, exist_ok=True)
     if not (folder / MANIFEST).exists():
-        found = next((p.name for p in folder.iterdir() if not p.name.startswith(".")), None)
-        if found is not None:
+        name = next((p.name for p in folder.iterdir() if not p.name.startswith(".")), None)
+        if name is not None:
             raise InputError(
-                f"{folder} is not empty, and no folder of explanations (it has {found}): name "
+                f"{folder} is not empty, and no folder of explanations (it has {name}): name "
                 "another folder"
             )
         wanted.write(folder)

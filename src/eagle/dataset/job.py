@@ -58,18 +58,18 @@ class Job:
         rows = self.source.read(part.file, part.start, part.end, part.first)
         if isinstance(self.maker, Survey):
             before = self.maker.account.rows
-            found = self.maker.explain_many(
+            made = self.maker.explain_many(
                 rows.X, self.target, predictions=rows.predictions, progress=False
             )
             asked = self.maker.account.rows - before
         else:
-            found = self.maker.explain_many(
+            made = self.maker.explain_many(
                 rows.X, self.target, until=self.until, progress=False, evidence=False
             )
-            asked = sum(e.bill.rows for e in found)
+            asked = sum(e.bill.rows for e in made)
             if self.maker.kind.asked is not None:  # the features of texts and images are their own
-                found = replace(found, stacked=None, errors=None)
-        return replace(found, ids=tuple(rows.ids)), asked
+                made = replace(made, stacked=None, errors=None)
+        return replace(made, ids=tuple(rows.ids)), asked
 
 
 def shipped(job: Any) -> bytes:

@@ -41,10 +41,10 @@ class CacheModel:
         """The tokens of a text, and the log-probability of each after those before it."""
         tokens = TOKEN.findall(text)
         plain = [_plain(token) for token in tokens]
-        found: list[float | None] = [None]
+        logs: list[float | None] = [None]
         for k in range(1, len(plain)):
-            found.append(math.log(self._probability(plain[:k], plain[k])))
-        return tokens, found[: len(tokens)]
+            logs.append(math.log(self._probability(plain[:k], plain[k])))
+        return tokens, logs[: len(tokens)]
 
     def likeliest(self, text: str, count: int) -> list[tuple[str, float]]:
         """The likeliest next tokens, and their log-probabilities."""

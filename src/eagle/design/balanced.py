@@ -21,10 +21,10 @@ class Sobol:
     """The instance, then scrambled Sobol' points of the space's law times the kernel.
 
     Each row alone follows that law exactly. Together they fill it more evenly than independent
-    rows: of the first 2ᵏ rows, each 2ᵏ-th of a feature's law has one, and pairs of features are
-    nearly as even. With `mass` the weight of every row is π̄, the kernel's mean weight, so that a
-    prior means the same as under the kernel; otherwise it is 1. With `mirrored` each row at the
-    quantiles u is followed by the row at 1 − u.
+    rows: each of 2ᵏ equally probable parts of a feature's law has one of the first 2ᵏ rows, and
+    pairs of features are nearly as even. With `mass` the weight of every row is π̄, the kernel's
+    mean weight, so that a prior means the same as under the kernel; otherwise it is 1. With
+    `mirrored` each row at the quantiles u is followed by the row at 1 − u.
     """
 
     law: Tilt = field(default_factory=Absorbed)
@@ -116,8 +116,9 @@ def mixed(numbers: NDArray[np.uint64], mixing: NDArray[np.uint64]) -> NDArray[np
 def masks(chances: Array, uniform: Array) -> Array:
     """Masks whose number of kept parts follows `chances`; which parts are kept is uniform.
 
-    Parts are decided in order: each is kept if its uniform is below the probability of that, given
-    how many before it are kept. So a mask is a monotone function of its uniforms, and stays even.
+    The result, shape (n, d), is 1 where a part is off. Parts are decided in order: each is kept if
+    its uniform is below the probability of that, given how many before it are kept. So a mask is a
+    monotone function of its uniforms, and stays even.
     """
     n, d = uniform.shape
     with np.errstate(divide="ignore"):  # log 0 is −∞, as it should be

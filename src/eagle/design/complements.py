@@ -22,7 +22,7 @@ DRAWN: Final = 17
 """With up to `SMALL` parts, at most 2^17 pairs are drawn; then the missing masks are listed."""
 
 LONGEST: Final = 16
-"""With more parts, at most so many times the budget are drawn to have enough distinct masks."""
+"""With more parts, at most so many pairs are drawn for each row of the budget."""
 
 
 @final

@@ -17,7 +17,7 @@ MOST: Final = 21_201
 """The number of dimensions that scipy has direction numbers for."""
 
 DEGREE: Final = 18
-"""The highest degree of its polynomials."""
+"""The highest degree of scipy's primitive polynomials."""
 
 Integers: TypeAlias = NDArray[np.int64]
 
@@ -88,6 +88,7 @@ def by_points(d: int, levels: int) -> NDArray[np.uint64]:
     from scipy.stats import qmc
 
     points = qmc.Sobol(d, scramble=False, bits=BITS).random_base2(levels)
-    # The Gray code of 2ᵏ has two bits: k and k − 1. So the XOR of all up to 2ᵏ is number k.
+    # The Gray code of 2ᵏ has two bits: k and k − 1. So the XOR of the points 1, 2, 4, … 2ᵏ is
+    # number k.
     powers = (points[1 << np.arange(levels)] * 2.0**BITS).astype(np.uint64)
     return np.bitwise_xor.accumulate(powers, axis=0)

@@ -1,4 +1,4 @@
-"""BayesLIME's focused sampling: ask where predictions are least certain; how many to ask."""
+"""BayesLIME: rows where predictions are least certain, and the number of rows to ask."""
 
 from __future__ import annotations
 
@@ -177,9 +177,10 @@ def to_go(
 ) -> int:
     """PTG: how many more rows until a score's interval has this half-width, G of Slack et al.
 
-    G = s²/(v π̄ (W/Φ⁻¹)²) − S. A score's variance after N rows is about s²/(v π̄ N), where π̄ is the
-    mean weight and v the feature's variance, which is q(1 − q) for a match of probability q. The
-    published constant 4 is 1/v at q = ½. Quartile bins have q = ¼ and need a third more rows.
+    G = s²/(v π̄ (W/Φ⁻¹)²) − S, where W is the half-width, Φ⁻¹ the normal quantile of the level, and
+    S the number of rows asked. A score's variance after N rows is about s²/(v π̄ N), where π̄ is
+    the mean weight and v the feature's variance, which is q(1 − q) for a match of probability q.
+    The published constant 4 is 1/v at q = ½. Quartile bins have q = ¼ and need a third more rows.
     """
     from scipy.special import ndtri
 

@@ -1,7 +1,7 @@
 """Rows that teach most about the scores themselves, under a Gaussian process of the answers.
 
-EAGLE's idea, without its line: the scores are linear functionals of the model, so how much a row
-teaches about them does not depend on the answers, even if the model is not linear.
+As in EAGLE, how much a row teaches does not depend on the answers. Here this holds even if the
+model is not linear, since the scores are linear functionals of the model.
 """
 
 from __future__ import annotations

@@ -75,7 +75,8 @@ class _Draft:
     def learn(self, z: Array, weight: Array, fall: Array | None) -> None:
         """Add points z. They lower the covariance by UᵀU if U, the `fall`, is given.
 
-        Such updates add up rounding errors, so after `ANEW` batches it is computed again.
+        Rounding errors of such updates add up, so the covariance is computed again after `ANEW`
+        batches.
         """
         self._recent.append((z, weight))
         if fall is not None and self._tame and len(self._recent) < ANEW:
@@ -178,7 +179,7 @@ class Greedy:
             size *= 4
         picks, fall, enough = picked
         draft.learn(seen[picks, : -self.batch], own[picks], fall)
-        # The next list is half as long again as was needed here, and a bit longer: a list that is
+        # The next list is 1.5 times as long as was needed here, and SHORT/2 longer: a list that is
         # too short costs more than many that are too long.
         draft.listed = max(SHORT, (SHORT + 3 * enough) // 2)
         return picks if isinstance(listed, slice) else listed[picks]

@@ -17,11 +17,11 @@ from eagle.types import Array, Kernel, Need, Points, Space
 class Latin:
     """The instance, then a Latin hypercube of the space's law times the kernel.
 
-    Of n rows, each n-th of a feature's law has one, in a random order of its own. So every feature
-    alone is as even as possible, and two features correlate no more than in independent rows,
-    however many there are. (A Sobol' sequence of a few hundred rows repeats columns beyond about a
-    hundred features.) Interactions do not average out sooner, so intervals are those of independent
-    rows. A shorter plan is not the beginning of a longer one.
+    Each of n equally probable parts of a feature's law has one of n rows, in a random order for
+    each feature. So every feature alone is as even as possible, and two features correlate no more
+    than in independent rows, however many there are. (A Sobol' sequence of a few hundred rows
+    repeats columns beyond about a hundred features.) Interactions do not average out sooner, so
+    intervals are those of independent rows. A shorter plan is not the beginning of a longer one.
     """
 
     law: Tilt = field(default_factory=Absorbed)
@@ -55,7 +55,7 @@ class Latin:
 
 
 def hypercube(n: int, d: int, rng: np.random.Generator) -> Array:
-    """n points in (0, 1), shape (n, d): in each coordinate, every n-th part has one point."""
+    """n points in (0, 1), shape (n, d): each of n equal parts of a coordinate has one point."""
     if n < 1 or d < 1:
         return np.empty((max(n, 0), d))
     chance = raw(rng, n * d).reshape(n, d)

@@ -1,6 +1,6 @@
 """Probability laws that designs draw from, and helpers that every design may use.
 
-This is the one file that designs share.
+Designs share this file alone, but `complements` and `gains` are built from other designs.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from eagle.types import NOTHING, Array, InputError, Kernel, Law, Need, Points, S
 
 
 class Tilt(Protocol):
-    """A law of the same steps that differs from the space's own law."""
+    """A law of the same steps, given by its ratio to the space's own law."""
 
     @property
     def needs(self) -> frozenset[Need]:
@@ -160,8 +160,8 @@ def tilted_counts(space: Space, kernel: Kernel) -> Array:
 
 
 def sizes(space: Space, kernel: Kernel) -> Array:
-    """As `tilted_counts`, but two parts or fewer are all kept with probability 1/(d + 1) where the
-    law of masks never keeps all, as that of texts: otherwise no line could be fitted."""
+    """As `tilted_counts`. But with d ≤ 2 and a law that never keeps all parts, as for texts,
+    keeping all gets the probability 1/(d + 1): otherwise no line could be fitted."""
     assert space.counts is not None
     d, law = len(space.origin), space.counts
     if d <= 2 and law[d] == 0:

@@ -162,7 +162,10 @@ def _offsets(space: Space, sigma: float, law: Callable[[Array], Array]) -> Array
 
 
 def _masks(chances: Array, uniform: Array) -> Array:
-    """Masks whose number of kept parts follows `chances`; which parts are kept is uniform."""
+    """Masks whose number of kept parts follows `chances`; which parts are kept is uniform.
+
+    The result, shape (n, d), is 1 where a part is off.
+    """
     cumulated = np.cumsum(chances)
     kept = np.searchsorted(cumulated, uniform[:, 0] * cumulated[-1], side="right")
     rank = np.argsort(np.argsort(uniform[:, 1:], axis=1), axis=1)

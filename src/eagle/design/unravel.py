@@ -60,7 +60,7 @@ def lcb(belief: Belief) -> Array:
 
 
 def mpi(belief: Belief) -> Array:
-    """The probability that the answer is below the lowest so far."""
+    """The probability that the answer is below the lowest so far, by more than `MARGIN`."""
     from scipy.special import ndtr
 
     return np.asarray(ndtr(_improvement(belief)))
@@ -85,10 +85,10 @@ def _improvement(belief: Belief) -> Array:
 class Unravel:
     """The instance, then row by row the best of a new pool, by a process tuned on all answers.
 
-    Offsets stay within `interval` standard deviations; matches and masks keep their own law.
-    Each round needs the answers of the one before, so it is a call of its own. It tunes the
-    process from the same start by at most `most` steps, so the rows it asks depend only on the
-    rows and answers so far. The rows of a `batch` are the best under the same process.
+    Offsets stay within `interval` standard deviations; matches and masks keep their own law. Each
+    round needs the answers of the one before, so it is a call of its own. Each round tunes the
+    process from the same start by at most `most` steps, so its rows depend only on the rows and
+    answers so far. The rows of a `batch` are the best under the same process.
     """
 
     acquisition: Acquisition = fur

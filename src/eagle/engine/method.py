@@ -17,6 +17,7 @@ from eagle.types import (
     Array,
     InputError,
     Kernel,
+    Kind,
     Law,
     Need,
     Planned,
@@ -61,6 +62,10 @@ class Method:
                 f"Rows of {type(self.design).__name__} are not, so intervals would be too narrow: "
                 "use Robust(), or a balanced design such as eagle.design.balanced.Sobol()"
             )
+
+    def where(self, dear: bool) -> Method:
+        """The method where each row is paid for, or not: always this one. See `Choice`."""
+        return self
 
     def of(self, space: Space, rows: int, growing: bool) -> Method:
         """The method for a space: always this one. See `Choice`."""
@@ -135,6 +140,10 @@ class Choice:
     planned: ClassVar = True
     by_value: ClassVar = False
 
+    def where(self, dear: bool) -> Choice:
+        """The choice where each row is paid for, or not."""
+        return self.dear if dear and self.dear is not None else self
+
     def of(self, space: Space, rows: int, growing: bool) -> Method:
         """The method for a space. Growing plans must be nested."""
         return self.pick(len(space.origin), space.masks, rows, growing)
@@ -148,6 +157,13 @@ class Choice:
     def rows(self, features: int | None) -> int:
         """How many rows are asked unless the caller says otherwise."""
         return max(self.budget, self.per_feature * (features or 0))
+
+
+def refuse_needs(name: str, needs: frozenset[Need], kind: Kind) -> None:
+    """Refuse a method that needs what a source does not offer, before anything is asked."""
+    for need in (Need.TABLE, Need.ROWS, Need.MASKS, Need.MATCHES, Need.OFFSETS):
+        if need in needs - kind.offers:
+            raise InputError(f"{name} needs {need.value}{kind.hints.get(need, '')}")
 
 
 def _check_design(name: str, design: Any) -> None:

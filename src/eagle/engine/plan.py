@@ -14,10 +14,12 @@ from threading import Lock
 from typing import Any, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from eagle.engine import room
 from eagle.engine.method import Choice, Method
-from eagle.explanation import Asked, Bill, Explanation, described, warn_renamed
+from eagle.evidence import Asked, Bill
+from eagle.explanation import Explanation, described
 from eagle.models.box import Box
 from eagle.subject import Subject
 from eagle.surrogate.fit import Fitter, Surrogate
@@ -33,6 +35,7 @@ from eagle.types import (
     Points,
     Rows,
     Space,
+    warn_renamed,
 )
 
 
@@ -47,15 +50,9 @@ class Prepared:
 
     def answered(self, answers: Array, surrogate: Surrogate) -> tuple[Prepared, Array]:
         """What is left without the rows whose answers are NaN, and the other answers."""
-        known = np.isfinite(answers).all(axis=1).reshape(len(answers))
+        known = answered_rows(answers)
         if known.all():
             return self, answers
-        if not known[0]:
-            raise ModelError(
-                "the model gave no answer about the instance itself, so there is nothing to "
-                "explain: ask again; what it answered is kept, in a ledger if it has one",
-                answers=answers,
-            )
         rows = self.rows.take(known)
         return Prepared(self.points[known], rows, surrogate.on(rows)), answers[known]
 
@@ -63,6 +60,18 @@ class Prepared:
     def nbytes(self) -> int:
         """How much memory it holds."""
         return self.points.nbytes + self.rows.features.nbytes + self.fitter.nbytes
+
+
+def answered_rows(answers: Array) -> NDArray[np.bool_]:
+    """Which rows have an answer, shape (n,). The first, the instance itself, must have one."""
+    known = np.isfinite(answers).all(axis=1).reshape(len(answers))
+    if not known[0]:
+        raise ModelError(
+            "the model gave no answer about the instance itself, so there is nothing to "
+            "explain: ask again; what it answered is kept, in a ledger if it has one",
+            answers=answers,
+        )
+    return known
 
 
 @final
@@ -227,6 +236,11 @@ class Planning:
     method: Method | Choice
     budget: int
     seed: int
+
+    @property
+    def planned(self) -> bool:
+        """Whether all points are known before any answer."""
+        return self.method.planned
 
     def planner(self, space: Space, growing: bool = False) -> Planner:
         """The planner for a space. Growing plans must be nested."""

@@ -11,22 +11,24 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Final, Protocol, TypeAlias, final
+from typing import Any, Final, Protocol, TypeAlias, final, runtime_checkable
 
 import numpy as np
 
 from eagle.engine import room
-from eagle.engine.meter import Meter
 from eagle.engine.plan import Plan, Planner, Planning, Prepared, by_size
 from eagle.engine.walk import Choosing, Growing, Watch
-from eagle.explanation import Bill, Explanation
+from eagle.evidence import Bill
+from eagle.explanation import Explanation
 from eagle.log import LOG
-from eagle.models.box import Box
+from eagle.models.box import Box, Steady
+from eagle.progress import Progress
 from eagle.targets import Target, aimed_at, answers_of, bounds_of, too_small
 from eagle.types import (
     Adaptive,
     AnswerError,
     Array,
+    Group,
     Instances,
     LimitError,
     Points,
@@ -34,7 +36,10 @@ from eagle.types import (
     Space,
     message_of,
 )
-from eagle.until import Rule, looks
+from eagle.until import Budget, Rule
+
+Made: TypeAlias = Iterator[tuple[int, Explanation]]
+"""Explanations as they are made, each with the place of its row."""
 
 Show: TypeAlias = Callable[[Explanation, float], None]
 """A function of the explanation so far, and a forecast of the total number of rows."""
@@ -48,9 +53,10 @@ CALL_BYTES: Final = 256 << 20
 class Request:
     """What is to be explained, of which model, and how it may be asked.
 
-    The model is asked through the meter. No call has more rows than `batch_rows`. With `until`,
-    each plan is asked in growing parts until that rule is met; `watch` is called at every look, and
-    `show` with the explanation so far.
+    The model is asked through the meter, and its answers are read by the box. The meter's own box
+    may be stricter: where another package explains, it takes no row without an answer. No call has
+    more rows than `batch_rows`. With `until`, each plan is asked in growing parts until that rule
+    is met; `watch` is called at every look, and `show` with the explanation so far.
     """
 
     box: Box
@@ -74,9 +80,16 @@ class Request:
         )
 
 
-def explain(
-    how: Planning, instances: Instances, request: Request
-) -> Iterator[tuple[int, Explanation]]:
+def each(
+    groups: Sequence[Group], explain: Callable[[Instances, Request], Made], request: Request
+) -> Made:
+    """Explain all groups, small ones first. The places are those of all that were given."""
+    for group in sorted(groups, key=lambda group: len(group.instances)):
+        for i, explanation in explain(group.instances, request):
+            yield group.places[i], explanation
+
+
+def explain(how: Planning, instances: Instances, request: Request) -> Made:
     """Explain instances together, so that the model is asked full batches."""
     how, most = allowed(how, instances, request.batch_rows, request.until)
     refuse_large(how, instances, most, request.until)
@@ -94,39 +107,6 @@ def explain(
         for (i, walk), planner, known in zip(walks.items(), planners, prepared, strict=True):
             made = Plan.of(instances, i, known, planner.method, planner.seed, request.box)
             yield i, fit(made, walk, request.target, model.share(), own, model.tokens())
-
-
-def calls(
-    how: Planning, instances: Instances, batch_rows: int, until: Rule | None = None
-) -> Iterator[int]:
-    """How many rows each call of `explain` would have, at most if there is a rule to stop by."""
-    how, most = allowed(how, instances, batch_rows, until)
-    refuse_large(how, instances, most, until)
-    for rows in together(how, instances, most):
-        spaces = [instances.space(i) for i in rows]
-        planners = [how.planner(space, until is not None) for space in spaces]
-        asked = [len(p.points) for p in prepare(planners, spaces)]
-        for new in _rounds(asked, [len(space.origin) for space in spaces], how.budget, until):
-            step = most if len(rows) == 1 else max(1, new)
-            yield from (min(step, new - k) for k in range(0, max(1, new), step))
-
-
-def _rounds(
-    asked: Sequence[int], features: Sequence[int], budget: int, until: Rule | None
-) -> Iterator[int]:
-    """How many rows all walks ask in each round, if each asks so many in the end.
-
-    Where rows repeat, a walk may get them in later rounds than is counted here, but in no more.
-    """
-    if until is None:
-        yield sum(asked)
-        return
-    ends = [looks(d, budget) for d in features]
-    before = 0
-    for k in range(max(map(len, ends))):
-        total = sum(min(n, end[min(k, len(end) - 1)]) for n, end in zip(asked, ends, strict=True))
-        yield total - before
-        before = total
 
 
 def allowed(
@@ -252,6 +232,50 @@ def refuse_large(how: Planning, instances: Instances, most: int, until: Rule | N
 # -- query --------------------------------------------------------------------------------------
 
 
+@runtime_checkable
+class Counts(Protocol):
+    """A language model that sums the tokens it was billed for."""
+
+    @property
+    def tokens(self) -> int | None:
+        """The tokens of all replies so far; None if they are not counted."""
+
+
+@final
+class Meter:
+    """The one way from an explanation to the model: nothing is asked that would cross the limit."""
+
+    def __init__(self, box: Box, limit: Budget | None = None) -> None:
+        self._query, self._limit, self._model = Steady(box).ask, limit, box.function
+        self._rows, self._calls, self._seconds = 0, 0, 0.0
+
+    @property
+    def tokens(self) -> int | None:
+        """The tokens that the model has counted in its life; None if it counts none."""
+        return self._model.tokens if isinstance(self._model, Counts) else None
+
+    def crossed(self, rows: int, calls: int = 1) -> LimitError | None:
+        """The error that so many more rows and calls would be; None if they are allowed."""
+        if self._limit is None:
+            return None
+        why = self._limit.crossed(self._rows + rows, self._calls + calls, self._seconds)
+        return None if why is None else LimitError(f"{why}: no more was asked")
+
+    def ask(self, inputs: Any, rows: int) -> Array:
+        """The checked answers. What is refused here was not asked."""
+        error = self.crossed(rows)
+        if error is not None:
+            LOG.info("a limit would be crossed by %d more rows: not asked", rows)
+            raise error
+        self._rows += rows  # before they are asked: also a call that fails may be billed
+        self._calls += 1
+        began = time.perf_counter()
+        try:
+            return self._query(inputs, rows)
+        finally:
+            self._seconds += time.perf_counter() - began
+
+
 def query(walks: Mapping[int, Walk], model: _Model) -> None:
     """Ask in rounds: one call has the next points of all walks, until there are none.
 
@@ -352,7 +376,20 @@ def fit(
 # -- many ---------------------------------------------------------------------------------------
 
 
-def in_order(made: Iterator[tuple[int, Explanation]]) -> Iterator[Explanation]:
+def predict(box: Box, groups: Sequence[Group], batch_rows: int) -> Array:
+    """The model's own answers about the instances of groups, in the order of their places."""
+    ask, out = Steady(box), dict[int, Array]()
+    for group in groups:
+        instances = group.instances
+        for start in range(0, len(instances), batch_rows):
+            part = range(start, min(start + batch_rows, len(instances)))
+            points = [instances.space(i).origin[None] for i in part]
+            answers = ask.ask(instances.inputs(part, points), len(part))
+            out.update((group.places[i], one) for i, one in zip(part, answers, strict=True))
+    return np.stack([out[place] for place in sorted(out)])
+
+
+def in_order(made: Made) -> Iterator[Explanation]:
     """Explanations in the order of their places, each as soon as all before it are done."""
     ready: dict[int, Explanation] = {}
     following = 0
@@ -367,6 +404,23 @@ def in_order(made: Iterator[tuple[int, Explanation]]) -> Iterator[Explanation]:
     except BaseException as error:
         keep(error, ready)
         raise
+
+
+def gathered(
+    made: Made, store: Callable[[Explanation], Explanation], line: Progress
+) -> list[Explanation]:
+    """What `store` makes of all explanations, in the order of their places."""
+    done: dict[int, Explanation] = {}
+    try:
+        for i, explanation in made:
+            done[i] = store(explanation)
+            line.at(len(done))
+    except BaseException as error:
+        keep(error, done)
+        raise
+    finally:
+        line.close()
+    return [done[i] for i in sorted(done)]
 
 
 def keep(error: BaseException, made: Mapping[int, Explanation]) -> None:

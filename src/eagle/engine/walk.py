@@ -12,7 +12,7 @@ from typing import Final, TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle.engine.plan import Planner, Prepared
+from eagle.engine.plan import Planner, Prepared, answered_rows
 from eagle.types import Adaptive, Array, InputError, Need, Points, Range, Rows, Seen, Space
 from eagle.until import Look, Rule, looks
 
@@ -162,7 +162,7 @@ class Choosing:
         rows = self._rows(self._features)
         if not self.calls:
             return Seen(self._points, rows, np.empty(0))
-        known = ~np.isnan(self.answers).any(axis=1)
+        known = answered_rows(self.answers)
         return Seen(self._points[known], rows.take(known), self.aim(self.answers[known])[0])
 
     def _choose(self, points: Points) -> Points:

@@ -1,4 +1,4 @@
-"""Any file that eagle has saved, by what is in it."""
+"""Reads any file that eagle has saved: the file says of what kind it is."""
 
 from __future__ import annotations
 

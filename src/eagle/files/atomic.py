@@ -1,4 +1,4 @@
-"""Files that are there whole, or not at all: also after a crash, and if two write the same one."""
+"""Atomic writes: a file is whole or not there, also after a crash, or if two write it at once."""
 
 from __future__ import annotations
 

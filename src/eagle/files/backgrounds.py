@@ -40,7 +40,7 @@ ROUNDING: Final = 1e-9
 
 
 def to_dict(background: Background) -> dict[str, Any]:
-    """A background as plain data, with their checksum."""
+    """A background as plain data, with its checksum."""
     return FORMAT.seal(
         {
             "rows": background.rows,
@@ -353,7 +353,7 @@ def _check_group(column: Column, template: Frame, j: int) -> None:
 
 
 def _check_members(present: list[Any], raw: Frame, p: int) -> None:
-    """Refuse what are no numbers, or none that column p can hold."""
+    """Refuse values that are not numbers, or that column p cannot hold."""
     low, high = raw.limits(p)
     for value in present:
         if isinstance(value, bool) or not low <= number(value) <= high:

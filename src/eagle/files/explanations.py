@@ -11,7 +11,8 @@ from typing import Any, Final, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle.explanation import LEVEL, Asked, Bill, Explanation, columns
+from eagle.evidence import Asked, Bill
+from eagle.explanation import Explanation
 from eagle.files import laws, links, moves, sealed, subjects, surrogates
 from eagle.files.agree import ROUNDING, agree
 from eagle.files.registry import TIGHT, UnknownKindError
@@ -38,6 +39,7 @@ from eagle.files.sealed import (
 )
 from eagle.models.native import Task
 from eagle.surrogate.fit import Fit, Surrogate
+from eagle.surrogate.posterior import LEVEL
 from eagle.surrogate.reweighted import Reweighted
 from eagle.targets import answers_of, bounds_of
 from eagle.types import Array, InputError, MissingExtraError
@@ -115,7 +117,7 @@ def to_dict(e: Explanation) -> dict[str, Any]:
 
 
 def _features(e: Explanation) -> list[dict[str, Any]]:
-    low, high, _, _ = columns(e, LEVEL)
+    low, high, _, _ = e.columns(LEVEL)
     return [
         {
             "name": e.names[j],

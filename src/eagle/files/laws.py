@@ -14,7 +14,7 @@ CLOSE = 1e-9
 
 
 def to_dict(law: Law | None) -> dict[str, Any]:
-    """The entry of a law, none without one."""
+    """The entry of a law in a file; empty if there is no law."""
     if law is None:
         return {}
     said = {"chance": pack(law.chance), "inside": pack(law.inside), "steps": law.steps}

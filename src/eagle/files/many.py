@@ -15,7 +15,6 @@ from typing import Any, Final, TypeVar
 
 import numpy as np
 
-from eagle.explanation import LEVEL
 from eagle.explanations import Common, Explanations, Made, Stacked, bare, bounds_at
 from eagle.files import atomic, links, ragged, sealed
 from eagle.files.sealed import (
@@ -31,6 +30,7 @@ from eagle.files.sealed import (
     why,
     writable,
 )
+from eagle.surrogate.posterior import LEVEL
 from eagle.table.column import plain
 from eagle.targets import answers_of
 from eagle.types import Array, InputError, MissingExtraError
@@ -40,7 +40,7 @@ FORMAT: Final = Format("eagle explanations", oldest=1, schema=1, sealed_since=1)
 T = TypeVar("T")
 
 KEY: Final = b"eagle"
-"""Where the file's own words stand among its metadata."""
+"""The metadata key of the head: what the file says of itself, as JSON."""
 
 BY_ROW: Final = (
     "prediction",
@@ -140,7 +140,7 @@ def load(path: str | PathLike[str]) -> Explanations:
 def opened(
     path: str | PathLike[str], look: Callable[[Any], T], columns: list[str] | None = None
 ) -> T:
-    """What a function reads in the table of a file; only these columns, if some are named."""
+    """The result of `look` for the table in a file; only `columns` are read, if given."""
     parquet = _parquet("load")
     try:
         return look(parquet.read_table(path, columns=columns, page_checksum_verification=True))
@@ -154,30 +154,30 @@ def opened(
 
 
 def head_of(schema: Any) -> Mapping[str, Any]:
-    """What a table says of itself, from its schema."""
+    """The head of a file, from the metadata of its schema."""
     said = (schema.metadata or {}).get(KEY)
     if said is None:
         raise ValueError("it has no head of eagle's")
     return FORMAT.opened(sealed.parse(said.decode()))
 
 
-def read(found: Any) -> Explanations:
+def read(table: Any) -> Explanations:
     """The explanations of a pyarrow table."""
-    data = head_of(found.schema)
-    if len(found) < 1:
+    data = head_of(table.schema)
+    if len(table) < 1:
         raise ValueError("it has no rows")
-    ids = tuple(_plain(one) for one in found.column("id").to_pylist())
-    targets = tuple(map(target_of, found.column("target").to_pylist()))
+    ids = tuple(_plain(one) for one in table.column("id").to_pylist())
+    targets = tuple(map(target_of, table.column("target").to_pylist()))
     common = common_of(data)
     for target in dict.fromkeys(targets):
         answers_of(np.zeros((1, len(common["outputs"]))), common["outputs"], target)
     if flag(data["ragged"]):
-        items = ragged.items(found, common, targets)
+        items = ragged.items(table, common, targets)
         return Explanations(items, ids, targets, **common)
     names = tuple(text(name) for name in listed(data["names"]))
     if not names:
         raise ValueError("it has no features")
-    return _alike(found, common, _stacked(found, data, names), ids, targets)
+    return _alike(table, common, _stacked(table, data, names), ids, targets)
 
 
 def common_of(head: Mapping[str, Any]) -> dict[str, Any]:
@@ -192,13 +192,13 @@ def common_of(head: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _alike(
-    found: Any,
+    table: Any,
     common: Mapping[str, Any],
     t: Stacked,
     ids: tuple[Any, ...],
     targets: tuple[Any, ...],
 ) -> Explanations:
-    low, high = (None, None) if t.kind else (_grid(found, t, end) for end in ("low", "high"))
+    low, high = (None, None) if t.kind else (_grid(table, t, end) for end in ("low", "high"))
 
     def bounds(i: int) -> Any:
         if low is None or high is None:
@@ -213,7 +213,7 @@ def _alike(
 
 
 class _Conditions:
-    """What each row has, in words."""
+    """The conditions of each row, as text."""
 
     def __init__(self, t: Stacked) -> None:
         self._t = t
@@ -225,14 +225,14 @@ class _Conditions:
         ]
 
 
-def _stacked(found: Any, data: Mapping[str, Any], names: tuple[str, ...]) -> Stacked:
-    values = np.empty((len(found), len(names)), dtype=object)
+def _stacked(table: Any, data: Mapping[str, Any], names: tuple[str, ...]) -> Stacked:
+    values = np.empty((len(table), len(names)), dtype=object)
     for k, name in enumerate(names):
-        values[:, k] = [_plain(one) for one in found.column(place("value", k, name)).to_pylist()]
-    parts = {part: grid(found, names, part) for part in ("score", "scale", "contrast")}
+        values[:, k] = [_plain(one) for one in table.column(place("value", k, name)).to_pylist()]
+    parts = {part: grid(table, names, part) for part in ("score", "scale", "contrast")}
     if not np.isfinite(parts["score"]).all():
         raise ValueError("a score is not a finite number")
-    kind, by_row = text(data["intervals"]), {name: _numbers(found, name) for name in BY_ROW}
+    kind, by_row = text(data["intervals"]), {name: _numbers(table, name) for name in BY_ROW}
     if kind and not ((parts["scale"] >= 0).all() and (by_row["df"] > 0).all()):
         raise ValueError("a scale or its degrees of freedom are none")
     return Stacked(
@@ -248,22 +248,22 @@ def _stacked(found: Any, data: Mapping[str, Any], names: tuple[str, ...]) -> Sta
     )
 
 
-def _grid(found: Any, t: Stacked, part: str) -> Array:
-    return grid(found, t.names, part)
+def _grid(table: Any, t: Stacked, part: str) -> Array:
+    return grid(table, t.names, part)
 
 
-def grid(found: Any, names: Sequence[str], part: str) -> Array:
+def grid(table: Any, names: Sequence[str], part: str) -> Array:
     """The numbers of one kind of all features, shape (n, d)."""
-    return np.stack([_numbers(found, place(part, k, name)) for k, name in enumerate(names)], axis=1)
+    return np.stack([_numbers(table, place(part, k, name)) for k, name in enumerate(names)], axis=1)
 
 
 def place(part: str, k: int, name: str) -> str:
-    """The name of a column: that of its feature, and its place, since names may be equal."""
+    """The name of a column: its part, and its feature's place and name. Names may be equal."""
     return f"{part}:{k}:{writable(name)}"
 
 
-def _numbers(found: Any, name: str) -> Array:
-    return np.asarray(found.column(name).to_numpy(), dtype=np.float64)
+def _numbers(table: Any, name: str) -> Array:
+    return np.asarray(table.column(name).to_numpy(), dtype=np.float64)
 
 
 def _plain(said: Any) -> Any:

@@ -13,7 +13,7 @@ from eagle.types import Array, Points
 
 
 def to_dict(moves: Moves | None) -> dict[str, Any] | None:
-    """A run is a row of steps with the same value: its start, and the value.
+    """`Moves` as plain data. Successive steps with the same value are a run: its start and value.
 
     A feature's first run starts at 0; an offset has no runs.
     """

@@ -8,11 +8,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from eagle.explanation import LEVEL, Explanation
+from eagle.explanation import Explanation
 from eagle.explanations import Made, alone, bounds_at
 from eagle.files import sealed
 from eagle.files.sealed import plain_json, scalar, text, writable
-from eagle.surrogate.posterior import Posterior, StudentT
+from eagle.surrogate.posterior import LEVEL, Posterior, StudentT
 from eagle.types import Array
 
 BY_ROW: Final = ("prediction", "local_prediction", "intercept", "r2", "r2_held_out")
@@ -45,13 +45,13 @@ def columns(pa: Any, items: Sequence[Explanation]) -> dict[str, Any]:
     return out
 
 
-def items(found: Any, common: Mapping[str, Any], targets: Sequence[Any]) -> Made:
+def items(table: Any, common: Mapping[str, Any], targets: Sequence[Any]) -> Made:
     """The explanations of a table that `columns` made, each when it is looked at."""
-    _check(found)
+    _check(table)
     unknown = np.full((1, len(common["outputs"])), np.nan)
 
     def make(i: int) -> Explanation:
-        row: dict[str, Any] = found.slice(i, 1).to_pylist()[0]
+        row: dict[str, Any] = table.slice(i, 1).to_pylist()[0]
         names = tuple(map(text, row["name"]))
         lists = {name: _floats(row[name]) for name in LISTS}
         return alone(
@@ -68,7 +68,7 @@ def items(found: Any, common: Mapping[str, Any], targets: Sequence[Any]) -> Made
             **{name: float(row[name]) for name in BY_ROW},
         )
 
-    return Made(range(len(found)), make)
+    return Made(range(len(table)), make)
 
 
 def _posterior(row: Mapping[str, Any], lists: Mapping[str, Array | None]) -> Posterior | None:
@@ -81,19 +81,19 @@ def _posterior(row: Mapping[str, Any], lists: Mapping[str, Array | None]) -> Pos
     return None if low is None or high is None else bounds_at(low, high, scores, LEVEL)
 
 
-def _check(found: Any) -> None:
+def _check(table: Any) -> None:
     """Refuse lists that do not fit the names of the features, and scores that are not finite."""
     from pyarrow import compute
 
-    counts = compute.list_value_length(found.column("name"))
+    counts = compute.list_value_length(table.column("name"))
     for name in ("condition", "value", *LISTS):
-        own = found.column(name)
+        own = table.column(name)
         fits = compute.equal(compute.list_value_length(own), counts)
         if not compute.all(fits, min_count=0).as_py():
             raise ValueError(f"the lists of {name!r} do not fit the features")
-    if found.column("name").null_count or found.column("score").null_count:
+    if table.column("name").null_count or table.column("score").null_count:
         raise ValueError("an explanation has no features, or no scores")
-    if not np.isfinite(compute.list_flatten(found.column("score")).to_numpy()).all():
+    if not np.isfinite(compute.list_flatten(table.column("score")).to_numpy()).all():
         raise ValueError("a score is not a finite number")
 
 

@@ -48,10 +48,10 @@ from eagle.types import Array, InputError
 FORMAT: Final = Format("eagle survey", oldest=1, schema=1, sealed_since=1)
 
 AGAIN: Final = 8
-"""So many rows are asked again to tell whether a model is the one that answered."""
+"""The number of rows that are asked again to tell whether a model is the one that answered."""
 
 ALIKE: Final = 1e-6
-"""Answers of one model differ by less, on any machine."""
+"""The absolute and relative tolerance between answers of one model on two machines."""
 
 BATCH: Final = 25_000
 """The most rows of one call of a survey that was read."""
@@ -116,7 +116,7 @@ def load(path: str | PathLike[str], model: Any = None) -> Survey:
 
 
 def beside(survey: Survey, model: Any) -> Survey:
-    """A survey that may ask a model for predictions and supplements.
+    """The survey with a model that it may ask for predictions and supplements.
 
     Unless it is surely the model that answered the survey, a few rows are asked again to tell.
     """

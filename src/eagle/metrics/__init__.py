@@ -1,7 +1,7 @@
 """Metrics of explanations: pure functions of arrays, so saved records are enough.
 
 `stability`, `entropy` and `ranking` ask whether runs agree with one another, `truth` whether they
-agree with what they converge to, `faith` whether the model does what they say, and `sampling` what
-the points could teach. An array does not say whether its scores have signs: only give
-scores that do to metrics of signs.
+agree with what they converge to, `faith` whether the model does what they say, and `sampling` how
+much information the points give. An array does not say whether its scores have signs: give metrics
+of signs only scores that have signs.
 """

@@ -16,7 +16,7 @@ def sign_entropy(scores: ArrayLike) -> float:
     """ASFE: the entropy of signs over runs, in bits, averaged over features.
 
     `scores` has the shape (runs, d). p is a feature's share of positive scores among those that
-    are not 0; a feature that is always 0 adds nothing. Runs that give 0 to most features would so
+    are not 0; a feature that is always 0 adds nothing. So runs that give 0 to most features would
     look perfect. Hence BELIEF's penalty: where the entropy is 0 and only m < d/2 features are ever
     not 0, the result is 0.1·(d − m)/d.
     """
@@ -34,7 +34,7 @@ def importance_entropy(scores: ArrayLike) -> float:
     features; 0 where all runs agree.
 
     `scores` has the shape (runs, d). There are five classes: 0, and for each sign the sizes above
-    the median and the others.
+    the median size of that sign and the others.
     """
     by_run = runs(scores)
     classes = np.zeros(by_run.shape, dtype=np.intp)

@@ -1,9 +1,10 @@
-"""How much a plan can teach, row by row. No answers are needed.
+"""How much information a plan gives, row by row. No answers are needed.
 
 All curves are of V⁻¹ = Λ + Σ π z zᵀ along a nested plan: `features` (n, d) and `weight` (n,) are
 its rows in order, and `budgets` how many of them are asked. D counts the coefficients: d + 1, as
 the intercept is one, or d if only the `slopes` are looked at, with the intercept integrated out
-(D_s). A free intercept has no information at the start, so then only slopes have curves.
+(D_s). A free intercept, of prior precision 0, has no information at the start: then only slopes
+have curves.
 
 V₀ is Λ⁻¹ unless `initial` is given: then it is I/`initial`. Compare plans at one prior only. With
 V₀ = Λ⁻¹ the D-efficiency falls as the prior precision λ grows; with `initial=1.0`, V₀ = I, it
@@ -157,8 +158,8 @@ def _plan(
 def _centred(z: Array, weight: Array, intercept: float) -> tuple[Array, Array]:
     """Rows whose plain sum is the slopes' information with the intercept integrated out.
 
-    A row adds (π W/(W + π))·cc', where W is the weight before it and c its distance from the
-    weighted mean before it; the intercept's prior is a first row at 0. So a Schur complement for
+    A row adds (π W/(W + π))·ccᵀ, where W is the weight before it and c the row less the weighted
+    mean before it; the intercept's prior is a first row at 0. So a Schur complement for
     each n is a sum that grows a row at a time.
     """
     after = intercept + np.cumsum(weight)

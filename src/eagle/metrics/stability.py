@@ -122,8 +122,9 @@ def _selected(selected: ArrayLike) -> NDArray[np.bool_]:
 def lipschitz(scores: ArrayLike, x: ArrayLike, near_scores: ArrayLike, near: ArrayLike) -> float:
     """The largest ‖scores(x) − scores(x')‖/‖x − x'‖ over neighbours x' of an instance x.
 
-    Shapes (d,), (p,), (m, d) and (m, p); the units of both are the caller's. It says how far an
-    explanation moves with its instance, which includes what the model itself does.
+    The arguments have shapes (d,), (p,), (m, d) and (m, p); the units of scores and of x are the
+    caller's. The figure says how far an explanation moves with its instance, which includes how far
+    the model itself changes.
     """
     own, centre = numbers(scores, "scores", "d"), numbers(x, "x", "p")
     others, points = numbers(near_scores, "near_scores", "m", "d"), numbers(near, "near", "m", "p")

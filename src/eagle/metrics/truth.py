@@ -73,7 +73,7 @@ def sign_agreement(scores: ArrayLike, reference: ArrayLike, k: int | None = None
 def coverage(intervals: ArrayLike, reference: ArrayLike) -> Array:
     """The share of runs whose interval contains the reference, for each feature, shape (d,).
 
-    `intervals` has the shape (runs, d, 2). Its mean is the coverage to print beside the level.
+    `intervals` has the shape (runs, d, 2). Print the mean of the result beside the level.
     """
     given, truth = bounds(intervals), numbers(reference, "reference", "d")
     if given.ndim != 3:

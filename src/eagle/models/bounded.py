@@ -20,15 +20,16 @@ from eagle.models.recording import stacked
 from eagle.types import Array, InputError, ModelError, ReplyError, finite, integer, message_of, told
 
 KEPT: Final = 20
-"""So many sentences about failures are kept."""
+"""The number of sentences about failures that are kept: the last ones."""
 
 
 @final
 class Bounded:
-    """At most `concurrency` batches on their way, and at most a share `gaps` of rows that fail.
+    """Asks at most `concurrency` batches at once, of whose rows a share `gaps` may fail.
 
-    The share is of all rows wanted so far. The rows of a batch that fails are NaN; one failure more
-    than the share allows is raised, with the answers of all other batches as its `answers`.
+    The share is of all rows wanted so far. The rows of a batch that fails are NaN. A failure beyond
+    the share is raised. If `gaps` is above 0 and there are several batches, the error's `answers`
+    are those of all batches, NaN where there are none.
     """
 
     def __init__(self, concurrency: int, gaps: float) -> None:
@@ -46,7 +47,7 @@ class Bounded:
         self.__dict__.update(state, _lock=Lock())
 
     def expect(self, rows: int) -> None:
-        """So many rows more are wanted, also if some were answered before and are not asked."""
+        """Count rows as wanted, also those that were answered before and are not asked."""
         with self._lock:
             self._asked += rows
 
@@ -84,7 +85,7 @@ class Bounded:
         return stacked([future.result() for future in asked])
 
     def _allows(self, rows: int, words: str) -> bool:
-        """Whether so many rows more may fail; the failure is noted in either case."""
+        """Whether this many more rows may fail. The failure is recorded in either case."""
         with self._lock:
             self._lost += rows
             if words not in self.failures:

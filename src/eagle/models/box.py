@@ -114,7 +114,7 @@ class Box:
         return checked
 
     def refuse(self, name: str, needs: frozenset[Need]) -> None:
-        """Refuse a method that needs probabilities if the model does not give them."""
+        """Refuse a method or a link that needs probabilities if the model does not give them."""
         if self.link is not None and (self.task == "regression" or self.margin):
             raise InputError(
                 f"link='logit' is for class probabilities, which {self.calls_it} does not give"

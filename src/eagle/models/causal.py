@@ -86,11 +86,11 @@ class Local:
         return self._encoded(text)
 
     def _encoded(self, text: str) -> list[int]:
-        found = self.tokenizer(text, add_special_tokens=False)["input_ids"]
-        return [int(i) for i in found]
+        ids = self.tokenizer(text, add_special_tokens=False)["input_ids"]
+        return [int(i) for i in ids]
 
     def _texts(self) -> list[str]:
-        """The text of each token of the answer: what it adds to the text before it."""
+        """A placeholder for each token of the answer, as long as the text that the token adds."""
         ends = [len(self.tokenizer.decode(self._given[:k])) for k in range(len(self._given) + 1)]
         scored = self.score
         assert isinstance(scored, Given)

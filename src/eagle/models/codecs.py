@@ -265,14 +265,14 @@ def address(url: str, path: str) -> str:
 
 
 def predictions(reply: Any) -> Any:
-    """The predictions in a reply. A server that says no more than them is understood."""
-    found = reply if isinstance(reply, list) else _in(reply, "predictions", list)
-    if found and all(isinstance(row, dict) for row in found):
-        names = list(found[0])
-        if any(list(row) != names for row in found):
+    """The predictions in a reply, or the reply itself if it is a list of them, as an array."""
+    rows = reply if isinstance(reply, list) else _in(reply, "predictions", list)
+    if rows and all(isinstance(row, dict) for row in rows):
+        names = list(rows[0])
+        if any(list(row) != names for row in rows):
             raise ReplyError("the endpoint answered rows with different names of outputs")
-        found = [[row[name] for name in names] for row in found]
-    return array(found)
+        rows = [[row[name] for name in names] for row in rows]
+    return array(rows)
 
 
 def array(values: list[Any]) -> Any:
@@ -291,7 +291,7 @@ def _path(url: str) -> str:
 
 
 def _in(reply: Any, key: str, kind: type) -> Any:
-    """A member of a reply, of this kind."""
+    """The value of a key in a reply; refused if it is not there, or of another type."""
     if not isinstance(reply, Mapping) or key not in reply or not isinstance(reply[key], kind):
         raise ReplyError(
             f"the endpoint's reply has no {key!r} where one was expected: it is {told(reply)}; is "
@@ -301,7 +301,7 @@ def _in(reply: Any, key: str, kind: type) -> Any:
 
 
 def _flat(rows: list[Any], depth: int) -> list[Any]:
-    """Rows of lists of lists, as deep as that, as one list."""
+    """Rows of lists, nested `depth` deep, as one list."""
     for _ in range(depth):
         rows = [value for row in rows for value in row]
     return rows

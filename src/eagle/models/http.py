@@ -59,10 +59,10 @@ GAPS: Final = 0.1
 """The share of prompts that a language model may leave without an answer."""
 
 CHARACTERS: Final = 4.0
-"""Characters of a token, before replies have said how many there are."""
+"""The assumed characters of a token, until replies have said how many tokens were billed."""
 
 Post: TypeAlias = Callable[[Inputs, bytes], Array]
-"""Some rows, and the request about them, to their answers."""
+"""A function from some rows, and the request about them, to their answers."""
 
 
 @final
@@ -184,7 +184,7 @@ class Endpoint:
         return recording.answer(inputs, lambda fresh: self._ask(fresh, billed))
 
     def fare(self, table: Any, calls: Sequence[int]) -> Fare:
-        """What it takes to ask so many rows in each of some calls, all like those of the table."""
+        """What it takes to ask in calls of these numbers of rows, all like those of the table."""
         size, frame, each = self._size(Inputs.of(table))
         requests = [max(1, -(-rows // size)) for rows in calls]
         rounds = sum(-(-count // self.concurrency) for count in requests)
@@ -196,7 +196,7 @@ class Endpoint:
     # -- inside ---------------------------------------------------------------------------------
 
     def _quoted(self, inputs: Inputs, rows: int) -> int | None:
-        """About how many tokens so many prompts like these have; None if none are counted."""
+        """About how many tokens `rows` prompts like these have; None if it is no language model."""
         if self._language is None:
             return None
         mean = self._language.characters(inputs) / len(inputs)
@@ -210,7 +210,7 @@ class Endpoint:
         return self._bounded.ask(batches, lambda batch: self._batch(batch, post))
 
     def _size(self, inputs: Inputs) -> tuple[int, int, int]:
-        """The rows of a batch; the bytes of a request without rows, and of a row, by the first."""
+        """The rows of a batch, the bytes of a request without rows, and those of the first row."""
         one, two = (len(self._body(inputs.take([0] * n))) for n in (1, 2))
         each = max(1, two - one)
         frame = max(0, one - each)
@@ -233,7 +233,7 @@ class Endpoint:
     def _post(
         self, inputs: Inputs, body: bytes, resent: Callable[[], None] = lambda: None
     ) -> Array:
-        """The checked answers to one request. `resent` is called if one before may be billed."""
+        """The checked answers to one request. `resent` is as in `Wire.post`."""
         reply = self._wire.post(body, len(inputs), resent)
         if self._language is not None:  # also a reply without an answer is billed
             self._count.add(self._language.characters(inputs), self._language.tokens(reply))
@@ -261,24 +261,24 @@ class Endpoint:
             ) from error
 
     def _checked(self, answers: Any, rows: int) -> Array:
-        found = answers if isinstance(answers, np.ndarray) else np.asarray(answers)
-        kind, ask = found.dtype.kind, self._codec.probabilities
-        if kind in "US" and found.size:
+        array = answers if isinstance(answers, np.ndarray) else np.asarray(answers)
+        kind, ask = array.dtype.kind, self._codec.probabilities
+        if kind in "US" and array.size:
             raise ReplyError(
-                f"the endpoint answered with labels, such as {told(found.flat[0])}, not with "
+                f"the endpoint answered with labels, such as {told(array.flat[0])}, not with "
                 f"probabilities: {ask}"
             )
-        if kind in "iub" and found.size == len(found) and not self._integers:
+        if kind in "iub" and array.size == len(array) and not self._integers:
             raise ReplyError(
-                f"the endpoint answered with integers, such as {told(found.flat[0])}, as a model "
+                f"the endpoint answered with integers, such as {told(array.flat[0])}, as a model "
                 f"does that gives labels: {ask}; if they are quantities, say integers=True"
             )
-        return check(found, rows)
+        return check(array, rows)
 
 
 @final
 class _Count:
-    """The tokens that were billed, and the characters that these were."""
+    """The tokens that were billed, and the characters of the prompts that they were billed for."""
 
     def __init__(self) -> None:
         self.tokens, self._characters, self._lock = 0, 0, Lock()
@@ -300,7 +300,7 @@ class _Count:
 
 
 def _plain(value: Any) -> Any:
-    """What a user's request has of numpy, as JSON can hold it."""
+    """A numpy array or scalar of a user's request, as JSON can hold it."""
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
     raise TypeError(f"{type(value).__name__} is nothing that JSON can hold")

@@ -21,7 +21,7 @@ NUMBERS: Final = "fiub"
 """The kinds of numpy dtypes that are written as their own bytes."""
 
 LARGEST_ROW: Final = 1 << 16
-"""Rows of more bytes, as images have, are known by their key alone."""
+"""A ledger keeps rows of up to this many bytes. Of larger ones, as of images, it keeps the key."""
 
 
 @final
@@ -30,8 +30,8 @@ class Inputs:
     """Rows to ask, whatever they came as: an array, a table, a list of texts.
 
     `native` is what came. A table has `names`, and a column each, shape (n,); an array is a single
-    column without a name, of any shape (n, ...). `dtypes` are those of the columns, in words that
-    are the same tomorrow. `is_list` tells whether a list came.
+    column without a name, of any shape (n, ...). `dtypes` are those of the columns, as text that
+    is the same in every run. `is_list` tells whether a list came.
     """
 
     native: Any
@@ -80,7 +80,7 @@ class Inputs:
         return Inputs(native, columns, self.dtypes, self.names, self.is_list)
 
     def refuse(self, missing: bool) -> None:
-        """Refuse what JSON has no word for: infinities, and, unless they may be, missing values."""
+        """Refuse what JSON cannot hold: infinities and, unless `missing` is set, missing values."""
         for name, column in zip(self.names or [None], self.columns, strict=True):
             where = "" if name is None else f" in the column {str(name)!r}"
             if column.dtype.kind == "f" and np.isinf(column).any():
@@ -104,7 +104,7 @@ class Inputs:
         return list(np.frompyfunc(_cell, 1, 1)(cells).tolist())
 
     def rows(self) -> list[Any]:
-        """All rows as plain values: a list a row, or the thing itself in a list of texts."""
+        """All rows as plain values: a list for each row, or the text itself in a list of texts."""
         if self.names is None:
             return self.column(0)
         if len({column.dtype for column in self.columns}) == 1 and self.uniform:

@@ -47,7 +47,7 @@ __all__ = [
 ]
 
 TOP: Final = 20
-"""So many of the likeliest tokens are asked for: the most that OpenAI and vLLM give."""
+"""The number of likeliest tokens that are asked for: the most that OpenAI and vLLM give."""
 
 NO_LOGPROBS: Final = (
     "the endpoint's reply has no log-probabilities of the text that it was given, which takes echo "
@@ -318,9 +318,9 @@ def _choices(reply: Any, rows: int) -> list[Any]:
 def _aligned(told_of: Mapping[str, Any], answer: str, sent: int) -> tuple[list[str], list[Any]]:
     """The tokens of the answer, which ends the text that was sent, and their log-probabilities.
 
-    Tokens are matched with the answer from its end: before it, a server may have tokens of its
-    own, and offsets that count them. `sent` is the number of tokens of prompt and answer, 0 if it
-    is not known: then one token was written behind them.
+    Tokens are matched with the answer from its end, since a server may put tokens of its own
+    before it, and count them in offsets. `sent` is the number of tokens of prompt and answer. If
+    it is 0, not known, these are all tokens but the last, which the model wrote.
     """
     tokens, log_p = told_of.get("tokens"), told_of.get("token_logprobs")
     if not isinstance(tokens, list) or not isinstance(log_p, list) or not tokens:
@@ -334,9 +334,9 @@ def _aligned(told_of: Mapping[str, Any], answer: str, sent: int) -> tuple[list[s
         text = tokens[start] + text
     if text == answer:
         return tokens[start:end], log_p[start:end]
-    found = _by_offset(told_of, tokens[:end], len(answer))
-    if found is not None:
-        start, texts = found
+    aligned = _by_offset(told_of, tokens[:end], len(answer))
+    if aligned is not None:
+        start, texts = aligned
         return texts, log_p[start:end]
     if text.endswith(answer):
         raise ReplyError(
@@ -352,8 +352,9 @@ def _aligned(told_of: Mapping[str, Any], answer: str, sent: int) -> tuple[list[s
 def _by_offset(
     told_of: Mapping[str, Any], tokens: Sequence[str], long: int
 ) -> tuple[int, list[str]] | None:
-    """Where the answer begins and its tokens, as wide as offsets say: for tokens that are parts of
-    a character, whose own text says nothing. None if offsets do not tell."""
+    """The place of the answer's first token, and a placeholder for each of its tokens, as long as
+    the offsets say. It is for tokens that are parts of a character, whose own text has another
+    length. None if there are no such tokens, or if the offsets do not fit the answer."""
     offsets = told_of.get("text_offset")
     broken = any("\ufffd" in token or token.startswith("bytes:") for token in tokens)
     if not broken or not isinstance(offsets, list) or len(offsets) < len(tokens):

@@ -1,8 +1,8 @@
 """Answers that were paid for, in a file: what was answered is never asked again.
 
-Before rows are sent, an *intent* is written; with their answers it is taken back in the same
-transaction. An intent that is left was in flight when its process ended, or its reply never came:
-its rows are *in doubt*, since they may be billed though no answer was stored.
+Before rows are sent, an *intent* is written. The transaction that stores their answers deletes
+it. The rows of an intent that is left were in flight when their process ended, or their reply never
+came: they are *in doubt*, since they may be billed though no answer was stored.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ KEY: Final = 16
 """The bytes of a key."""
 
 CHUNK: Final = 500
-"""So many keys are looked up at once."""
+"""The number of keys that are looked up at once."""
 
 PATIENCE: Final = 60
 """Seconds to wait for other processes that write."""
@@ -57,7 +57,7 @@ CREATE TABLE intents (
 @final
 @dataclass(frozen=True)
 class Known:
-    """One model in a ledger: whose answers they are, how many, and how many rows are in doubt."""
+    """One model in a ledger, and how many of its rows are answered, in doubt and in flight."""
 
     name: str
     version: str
@@ -88,7 +88,7 @@ class Summary:
 
     @property
     def flight(self) -> int:
-        """Rows that a process has sent which may still wait for them."""
+        """Rows that were sent by a process that may still wait for their answers."""
         return sum(known.flight for known in self.models)
 
     def __str__(self) -> str:
@@ -150,7 +150,7 @@ class Ledger:
         return out
 
     def intend(self, model: tuple[str, str, str], keys: Sequence[bytes]) -> int:
-        """Write that these rows are about to be sent; the number of the intent."""
+        """Write an intent for rows that are about to be sent, and return its number."""
         with self._writing() as db:
             row = (self._model(db, model), b"".join(keys), time.time(), this_process())
             made = db.execute(
@@ -182,17 +182,17 @@ class Ledger:
             db.execute("DELETE FROM intents WHERE id = ?", (intent,))
 
     def refused(self, intent: int) -> None:
-        """The rows were not taken, so they are not billed."""
+        """Delete an intent whose rows were not taken, and so are not billed."""
         with self._writing() as db:
             db.execute("DELETE FROM intents WHERE id = ?", (intent,))
 
     def doubt(self, intent: int) -> None:
-        """The rows were sent, and no answer came: they may be billed."""
+        """Mark an intent whose rows were sent without an answer as in doubt: they may be billed."""
         with self._writing() as db:
             db.execute("UPDATE intents SET doubt = 1 WHERE id = ?", (intent,))
 
     def settle(self) -> None:
-        """Say once how many rows were in flight when their processes ended: they are in doubt."""
+        """Mark rows that were in flight when their processes ended as in doubt, and warn once."""
         with self._reading() as db:
             left = db.execute("SELECT id, keys, process FROM intents WHERE doubt = 0")
             dead = [(i, len(keys) // KEY) for i, keys, process in left if ended(process)]
@@ -352,11 +352,11 @@ class Ledger:
 
 
 Keyed: TypeAlias = Callable[[bytes], bytes]
-"""The bytes of a row to its key."""
+"""A function from the bytes of a row to its key."""
 
 
 def hasher(model: tuple[str, str, str], form: str) -> Keyed:
-    """Keys of rows: hashes of the row's bytes and form, and of the model's name and version."""
+    """Keys of rows: hashes of the model's name, version and function, and of form and bytes."""
     begun = blake2b(digest_size=KEY)
     for part in (*model, form):
         raw = part.encode("utf-8", "surrogatepass")
@@ -376,7 +376,7 @@ def keys_of(model: tuple[str, str, str], inputs: Inputs) -> list[bytes]:
 
 
 def _patiently(act: Callable[[], Any]) -> None:
-    """Do what fails at once, and not after a while, when another process does the same."""
+    """Try until the database is not locked, where SQLite does not wait by itself."""
     import sqlite3
 
     end = time.monotonic() + PATIENCE
@@ -405,7 +405,7 @@ def _seal(key: bytes, answer: bytes) -> bytes:
 
 
 def _number(db: Any, table: str, values: dict[str, str]) -> int:
-    """The number of a row of names, which is made if there is none."""
+    """The id of the row with these values, which is inserted if there is none."""
     names, marks = ", ".join(values), ", ".join("?" * len(values))
     given = tuple(values.values())
     db.execute(f"INSERT OR IGNORE INTO {table} ({names}) VALUES ({marks})", given)

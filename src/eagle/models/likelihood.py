@@ -14,7 +14,7 @@ SUREST: Final = -(2.0**-53)
 """The largest log-probability: that of the largest float below 1. Its log-odds are 36.7."""
 
 ROUNDING: Final = 1e-3
-"""A log-probability that is not above 0 by more than this is rounded."""
+"""A log-probability above 0 by at most this is rounding error, and is taken as 0."""
 
 
 def log_odds(log_p: float) -> float:
@@ -60,9 +60,9 @@ class Answer:
     """The log-odds that the model gives this answer, word for word, as ContextCite has it.
 
     The answer is given, not sampled: the log-probabilities of its tokens are summed. With a `span`
-    of characters, such as (0, 5), it is the part of the answer there, after what stands before it:
-    all tokens that have a character in the span. The answer begins with the space that stands
-    between it and the prompt, if there is one.
+    of characters, such as (0, 5), only tokens that have a character in the span are scored, each
+    given the text before it. The answer begins with the space between prompt and answer, if there
+    is one.
     """
 
     text: str
@@ -95,10 +95,10 @@ class Answer:
         low, high = self.span or (0, len(self.text))
         ends = np.cumsum([len(token) for token in tokens])
         starts = ends - [len(token) for token in tokens]
-        found = [k for k in range(len(tokens)) if starts[k] < high and ends[k] > low]
-        if not found:
+        places = [k for k in range(len(tokens)) if starts[k] < high and ends[k] > low]
+        if not places:
             raise ReplyError(f"the answer has no token in the span {self.span}")
-        return found
+        return places
 
 
 @final
@@ -122,8 +122,8 @@ class FirstToken:
         return f"log-odds of «{short(self.text.strip(), 40)}» as the next token"
 
     def of_top(self, top: Mapping[str, Any]) -> float:
-        found = _sum(top, (self.text,))
-        return log_odds(_least(top) if found is None else found)
+        total = _sum(top, (self.text,))
+        return log_odds(_least(top) if total is None else total)
 
 
 @final
@@ -168,8 +168,8 @@ def _plain(token: str) -> str:
 def _sum(top: Mapping[str, Any], words: Sequence[str]) -> float | None:
     """The log-probability of any of the words, None if none is there."""
     wanted = {_plain(word) for word in words}
-    found = [_log_p(p) for token, p in top.items() if _plain(token) in wanted]
-    return float(np.logaddexp.reduce(found)) if found else None
+    logs = [_log_p(p) for token, p in top.items() if _plain(token) in wanted]
+    return float(np.logaddexp.reduce(logs)) if logs else None
 
 
 def _least(top: Mapping[str, Any]) -> float:

@@ -20,8 +20,8 @@ class Native:
 
     `calls_it` names what is called, and `note` says how the answers are read. `outputs` are the
     classes of a classifier. `margin` is True for decision values. `plainly` is asked in place of
-    `function` where the caller says task='regression'. Names and number of columns have
-    scikit-learn's names; None is not known.
+    `function` where the caller says task='regression'. `feature_names_in_` and `n_features_in_`
+    are as in scikit-learn, None if they are not known.
     """
 
     function: Model

@@ -38,7 +38,7 @@ class OnnxModel:
 
     `feature_names_in_` and `n_features_in_` are what the inputs say about the columns, or None.
     `classes_` are the keys of a ZipMap's answers, None until an answer has shown them. A row of
-    zeros is asked at the start, so this is mostly at once.
+    zeros is asked at the start, so they are mostly known at once.
     """
 
     def __init__(self, source: bytes | str | PathLike[str]) -> None:

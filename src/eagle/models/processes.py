@@ -8,12 +8,12 @@ from pathlib import Path
 
 
 def this_process() -> str:
-    """This process: its machine and that one's start, its number and its own start."""
+    """An identifier: the machine, its boot, the number of this process and when it began."""
     return "\t".join((platform.node(), _boot(), str(os.getpid()), _born(os.getpid())))
 
 
 def ended(process: str) -> bool:
-    """Whether a process has certainly ended; of another machine that is not known."""
+    """Whether a process has certainly ended; False if that is not known, as on another machine."""
     node, boot, number, born = process.split("\t")
     if node != platform.node() or os.name != "posix":
         return False
@@ -29,7 +29,7 @@ def ended(process: str) -> bool:
 
 
 def _boot() -> str:
-    """What identifies the start of this machine, where it tells."""
+    """An identifier of this machine's boot; empty if the system does not tell."""
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     except OSError:
@@ -37,7 +37,7 @@ def _boot() -> str:
 
 
 def _born(process: int) -> str:
-    """When a process began, where the system tells; "ended" if it is only waited for."""
+    """When a process began, empty if the system does not tell; "ended" for a zombie."""
     try:
         fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     except OSError:

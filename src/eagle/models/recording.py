@@ -58,8 +58,8 @@ class Recording:
     def billed(self, inputs: Inputs, ask: Callable[[Callable[[], None]], Array]) -> Array:
         """Ask, with an intent before and the answers stored after.
 
-        `ask` gets a function to call before it sends the rows once more: they are then in doubt,
-        since the first time may be billed, and have an intent of their own.
+        `ask` gets a function to call before it sends the rows once more. The intent before is then
+        in doubt, since its rows may be billed, and a new one is written.
         """
         keys = keys_of(self._model, inputs)
         intents = [self.ledger.intend(self._model, keys)]
@@ -115,8 +115,8 @@ class Recorded:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or name in ("model", "_ledger"):  # a copy asks before it has them
             raise AttributeError(name)
-        found = getattr(self.model, name)
-        return self._through(found, name) if name in ASKED else found
+        member = getattr(self.model, name)
+        return self._through(member, name) if name in ASKED else member
 
     def __repr__(self) -> str:
         return f"<{told(self.model)}, recorded in {self._ledger.path}>"
@@ -159,7 +159,7 @@ def recorded(
 
 
 def opened(path: str | PathLike[str]) -> Ledger:
-    """The ledger in a file, which is made if it is not there. What is in doubt is said once."""
+    """The ledger in a file, which is made if it is not there. It warns once of rows in doubt."""
     ledger = Ledger(path)
     ledger.settle()
     return ledger
@@ -167,13 +167,13 @@ def opened(path: str | PathLike[str]) -> Ledger:
 
 def stacked(answers: Sequence[Array]) -> Array:
     """Answers below one another; all must have as many outputs. Rows of NaN have no answer."""
-    found = {part.shape[1] for part in answers if not np.isnan(part).all()}
-    if len(found) > 1:
+    widths = {part.shape[1] for part in answers if not np.isnan(part).all()}
+    if len(widths) > 1:
         raise ReplyError(
-            f"the model answered with {' and '.join(map(str, sorted(found)))} outputs: every row "
+            f"the model answered with {' and '.join(map(str, sorted(widths)))} outputs: every row "
             "must have as many"
         )
-    wide = found.pop() if found else 1
+    wide = widths.pop() if widths else 1
     return np.concatenate(
         [part if part.shape[1] == wide else np.full((len(part), wide), np.nan) for part in answers]
     )
@@ -195,3 +195,10 @@ def _content(model: Any) -> str:
             "model changes"
         )
     return blake2b(out.getvalue(), digest_size=8).hexdigest()
+
+
+def box_of(model: Any, task: Task | None, outputs: Sequence[Hashable] | None) -> tuple[Box, Any]:
+    """The box of any model, and the model; of a `Recorded` one, the model inside."""
+    if isinstance(model, Recorded):
+        return model.box(task, outputs), model.model
+    return box(model, task, outputs), model

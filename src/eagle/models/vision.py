@@ -31,9 +31,9 @@ class Network:
     once. `classes` are the names of the outputs.
 
     Outputs that sum to 1, or a single one from 0 to 1, are probabilities already. Others are
-    logits: softmax makes them probabilities, and a sigmoid a single one, that of the second of two
-    classes. `softmax` says it where that guess is wrong: True for logits, False for outputs to be
-    taken as they are.
+    logits: several become probabilities by softmax, a single one that of the second of two classes
+    by the sigmoid. Where that guess is wrong, set `softmax`: True for logits, False for outputs to
+    be taken as they are.
     """
 
     run: Callable[[NDArray[np.float32]], Any]
@@ -148,8 +148,8 @@ class Network:
         """Whether outputs are probabilities already. What the first call shows holds for all."""
         inside = bool(outputs.min() >= 0 and outputs.max() <= 1 + EXACT)
         sums = bool(np.abs(outputs.sum(axis=1) - 1).max() <= EXACT)
-        found = inside and (sums or outputs.shape[1] == 1)
-        if inside and not found and "logits" not in self._read:
+        fits = inside and (sums or outputs.shape[1] == 1)
+        if inside and not fits and "logits" not in self._read:
             raise ReplyError(
                 f"the network's {outputs.shape[1]} outputs lie between 0 and 1 but do not sum to "
                 "1, as those of independent labels do: say softmax=True if they are logits; else "
@@ -157,8 +157,8 @@ class Network:
                 answers=outputs,
             )
         if not self._read:
-            self._read.append("probabilities" if found else "logits")
-        if self._read[0] == "probabilities" and not found:
+            self._read.append("probabilities" if fits else "logits")
+        if self._read[0] == "probabilities" and not fits:
             raise ReplyError(
                 "the network's outputs looked like probabilities at first, and do not now: say "
                 "softmax=True if they are logits, or softmax=False to take them as they are",
@@ -214,13 +214,13 @@ def _tensor(reply: Any) -> Any:
         return reply["logits"]
     if hasattr(reply, "logits"):
         return reply.logits
-    found = reply[0] if isinstance(reply, tuple | list) and reply else reply
-    if not hasattr(found, "detach"):
+    first = reply[0] if isinstance(reply, tuple | list) and reply else reply
+    if not hasattr(first, "detach"):
         raise ReplyError(
             f"the module returned a {type(reply).__name__}, which is no tensor and has no logits: "
             "wrap it in one that returns a tensor"
         )
-    return found
+    return first
 
 
 @final
@@ -273,8 +273,8 @@ class OnnxRun:
     @property
     def colours(self) -> int:
         """How many channels the graph takes; 3 if it does not say it."""
-        found = self._shape[-1 if self.channels == "last" else 0]
-        return found if isinstance(found, int) else 3
+        count = self._shape[-1 if self.channels == "last" else 0]
+        return count if isinstance(count, int) else 3
 
     def __call__(self, pixels: NDArray[np.float32]) -> NDArray[Any]:
         given = pixels.shape[1:]

@@ -1,4 +1,4 @@
-"""JSON posted to one address: connections kept alive, patience, errors in words, no secrets."""
+"""JSON posted to one address, with retries, errors as sentences, and no secrets in them."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ HINTS: Final = {
 """What to do about some statuses, as the end of a sentence."""
 
 WORDS: Final = 200
-"""So many characters of what a server says are shown."""
+"""The number of characters that are shown of what a server says."""
 
 
 @final
@@ -55,10 +55,10 @@ class Retry:
     """When a request is sent again, and how long to wait before.
 
     At most `times` times after a status of 429, 502, 503 or 504: after as many seconds as the
-    server says in Retry-After, or after `first` seconds, then twice as long each time. Each wait
-    is shortened by up to a half, by a number made of the request's content, so that requests that
-    failed together do not come back together. No wait is longer than `longest`: if the server asks
-    for more, the request fails.
+    server says in Retry-After, else after `first` seconds, then twice as long each time. Waits
+    that the server does not set are shortened by up to a half, by a number made of the request's
+    content, so that requests that failed together do not come back together. No wait is longer than
+    `longest`: if the server asks for more, the request fails.
     """
 
     times: int = 5
@@ -125,7 +125,7 @@ class Pace:
 class Wire:
     """One address that JSON is posted to.
 
-    `timeout` is how long one request may take in all, however slowly the reply drips in.
+    `timeout` is how many seconds one request may take in all, also if the reply comes slowly.
     """
 
     def __init__(
@@ -157,7 +157,7 @@ class Wire:
     def post(self, body: bytes, rows: int, resent: Callable[[], None] = lambda: None) -> Any:
         """What the endpoint replies to a request about so many rows, read from JSON.
 
-        `resent` is called before it is sent again, if the attempt before may be billed.
+        `resent` is called before the request is sent again, if the attempt before may be billed.
         """
         key = blake2b(self.url.encode() + b"\0" + body, digest_size=16).hexdigest()
         headers = {
@@ -292,7 +292,7 @@ class Wire:
 
 
 class _DroppedError(Exception):
-    """The connection was dropped: what to say of it in the end, and whether anything was sent."""
+    """The connection was dropped: the error to raise in the end, and whether anything was sent."""
 
     def __init__(self, said: ModelError, sent: bool) -> None:
         super().__init__()
@@ -314,7 +314,7 @@ class _Reply:
 
 @cache
 def _verified() -> Any:
-    """Certificates are verified. Reading the trusted ones takes a while: it is done once."""
+    """The SSL context. It verifies certificates; reading the trusted ones is slow, so done once."""
     return package().create_ssl_context()
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from eagle.explainer import Explainer
-from eagle.explanation import LEVEL
 from eagle.explanations import Explanations
 from eagle.notebook.asking import asking
-from eagle.surrogate.posterior import check_level
+from eagle.surrogate.posterior import LEVEL, check_level
 from eagle.survey.survey import Survey
 from eagle.targets import Target
 from eagle.types import MissingExtraError

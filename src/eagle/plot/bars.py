@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from eagle.explanation import LEVEL, Explanation
+from eagle.explanation import Explanation
 from eagle.plot.fonts import cautions, legible
 from eagle.plot.page import (
     GREY,
@@ -24,6 +24,7 @@ from eagle.plot.page import (
     whiskers,
 )
 from eagle.show.sheet import DOWN, UP
+from eagle.surrogate.posterior import LEVEL
 from eagle.types import Array, integer, middle
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from eagle.explanation import LEVEL, Explanation
+from eagle.explanation import Explanation
 from eagle.plot.fonts import cautions, legible, visible
 from eagle.plot.page import (
     LITERAL,
@@ -21,6 +21,7 @@ from eagle.plot.page import (
     unsure,
     whiskers,
 )
+from eagle.surrogate.posterior import LEVEL
 from eagle.types import Array, InputError, integer, short
 
 if TYPE_CHECKING:

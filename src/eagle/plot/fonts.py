@@ -50,7 +50,7 @@ def legible(draw: Callable[P, R]) -> Callable[P, R]:
             import matplotlib as mpl
         except ImportError:
             return draw(*args, **kwargs)  # it says itself what is missing
-        glyphs = found("".join(_written(args[0] if args else None)))
+        glyphs = glyphs_for("".join(_written(args[0] if args else None)))
         token = _NOW.set(glyphs)
         try:
             with mpl.rc_context({"font.family": [*mpl.rcParams["font.family"], *glyphs.families]}):
@@ -84,7 +84,7 @@ def cautions(explanations: Iterable[Explanation]) -> list[str]:
     return list(out)
 
 
-def found(text: str) -> Glyphs:
+def glyphs_for(text: str) -> Glyphs:
     """What is needed to draw a text."""
     wanted = {c for c in text if not c.isspace() and category(c)[0] != "C" and c != "\ufe0f"}
     wanted -= {c for c in wanted if c.isascii()}

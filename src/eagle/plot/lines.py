@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
 
-from eagle.explanation import LEVEL, Explanation
+from eagle.explanation import Explanation
 from eagle.plot.fonts import cautions, legible
 from eagle.plot.page import LITERAL, WIDTH, Page, lined, meaning, one, page, per_cent
+from eagle.surrogate.posterior import LEVEL
 from eagle.types import Array, integer
 
 if TYPE_CHECKING:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle.explanation import LEVEL
 from eagle.explanations import Explanations
 from eagle.plot.fonts import cautions, legible
 from eagle.plot.many import counted, said, several
 from eagle.plot.page import GREY, WIDTH, Page, page, pale, per_cent, tall
 from eagle.show.many import title
 from eagle.show.sheet import DOWN, UP
+from eagle.surrogate.posterior import LEVEL
 from eagle.types import Array, integer
 
 if TYPE_CHECKING:

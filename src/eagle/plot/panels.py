@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eagle.comparison import Compared, Comparison
-from eagle.explanation import LEVEL
 from eagle.plot.fonts import cautions, legible, visible
 from eagle.plot.page import LITERAL, SOFT, lined, pale, per_cent, sides, unsure
+from eagle.surrogate.posterior import LEVEL
 from eagle.types import InputError, MissingExtraError, integer, short
 
 if TYPE_CHECKING:

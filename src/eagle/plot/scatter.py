@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Final, final
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle.explanation import LEVEL
 from eagle.explanations import Explanations
 from eagle.plot.fonts import cautions, legible
 from eagle.plot.many import (
@@ -32,6 +31,7 @@ from eagle.plot.many import (
 from eagle.plot.page import LITERAL, WIDTH, Page, fold, page, per_cent
 from eagle.show.many import title
 from eagle.show.sheet import UP
+from eagle.surrogate.posterior import LEVEL
 from eagle.types import Array, InputError, integer, middle, told
 
 if TYPE_CHECKING:

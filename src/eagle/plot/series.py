@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle.explanation import LEVEL, Explanation
+from eagle.explanation import Explanation
 from eagle.plot.fonts import cautions, legible, visible
 from eagle.plot.page import (
     GREY,
@@ -23,6 +23,7 @@ from eagle.plot.page import (
 )
 from eagle.show.sheet import CHANNELS, Shown, likeliest, strongest_channels
 from eagle.subject import Curves
+from eagle.surrogate.posterior import LEVEL
 from eagle.types import Array, InputError, MissingExtraError, integer, short
 
 if TYPE_CHECKING:

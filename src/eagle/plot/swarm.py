@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle.explanation import LEVEL
 from eagle.explanations import Explanations
 from eagle.plot.fonts import cautions, legible
 from eagle.plot.many import (
@@ -31,6 +30,7 @@ from eagle.plot.many import (
 )
 from eagle.plot.page import GREY, LITERAL, WIDTH, Page, page, per_cent, tall
 from eagle.show.many import title
+from eagle.surrogate.posterior import LEVEL
 from eagle.types import Array
 
 if TYPE_CHECKING:

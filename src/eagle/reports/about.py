@@ -11,9 +11,10 @@ from typing import Any, TypeAlias, final
 import numpy as np
 
 from eagle.explainer import Explainer
-from eagle.explanation import LEVEL, Explanation
+from eagle.explanation import Explanation
 from eagle.explanations import Explanations
 from eagle.link import Logit
+from eagle.surrogate.posterior import LEVEL
 from eagle.surrogate.reweighted import Reweighted
 from eagle.survey.survey import Survey
 from eagle.types import short

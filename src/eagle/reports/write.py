@@ -10,14 +10,14 @@ from typing import IO, Any
 
 from eagle.comparison import Comparison
 from eagle.explainer import Explainer
-from eagle.explanation import LEVEL, Explanation
+from eagle.explanation import Explanation
 from eagle.explanations import Explanations
 from eagle.files import atomic
 from eagle.files.sealed import writable
 from eagle.reports import one
 from eagle.reports.about import About
 from eagle.reports.document import Document
-from eagle.surrogate.posterior import check_level
+from eagle.surrogate.posterior import LEVEL, check_level
 from eagle.survey.survey import Survey
 from eagle.types import InputError, told
 

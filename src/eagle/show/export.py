@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from eagle import packages
-from eagle.explanation import LEVEL, Explanation, columns
+from eagle.explanation import Explanation
 from eagle.files.sealed import writable
 from eagle.show import contributions
+from eagle.surrogate.posterior import LEVEL
 from eagle.types import Array, MissingExtraError
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ def to_frame(e: Explanation, level: float = LEVEL) -> pd.DataFrame:
         import pandas as pd
     except ImportError:
         raise MissingExtraError("to_frame", "pandas", "frames") from None
-    low, high, std, sure = columns(e, level)
+    low, high, std, sure = e.columns(level)
     rank = np.empty(len(e.names), dtype=int)
     rank[e.order()] = np.arange(1, len(e.names) + 1)
     odds = {} if e.link is None or not e.signed else {"odds": np.exp(e.scores)}
@@ -61,7 +62,7 @@ def to_shap(e: Explanation, level: float = LEVEL, base: Any = None) -> Any:
 
 def _bounds(e: Explanation, level: float, own: Array) -> dict[str, Any]:
     """The intervals of the bars; what is not fitted has none, and so its bar's own ends."""
-    low, high, std, _ = columns(e, level)
+    low, high, std, _ = e.columns(level)
     bounds = np.sort(np.stack([low, high], axis=1) * e.contrast[:, None], axis=1)
     return {
         "lower_bounds": np.append(bounds[:, 0], own),

@@ -161,6 +161,23 @@ def rare(e: Explanation) -> str:
     return ""
 
 
+MISSED: Final = 3
+"""What happens in `MISSED` of n rows is met by none of n with a probability of 5%."""
+
+
+def unseen(e: Explanation) -> str:
+    """What intervals cannot know: jumps that no row met, where the answers have no bounds."""
+    low, high = bounds_of(e.target, e.evidence.answers, e.task, e.link)
+    rows, exact = int(e.evidence.often.sum()), e.posterior is None or e.posterior.kind == "exact"
+    repeated = bool((e.evidence.often > 1).all())  # then hardly any other row can be drawn
+    if exact or repeated or np.isfinite(high - low) or rows <= MISSED:
+        return ""
+    return (
+        ". These answers have no bounds, so nothing is known of a jump in fewer than 1 of "
+        f"{rows // MISSED} rows"
+    )
+
+
 def _sentence(allowed: str, remedy: str) -> str:
     """What to do about jumps, and whether intervals have room for them."""
     return f"{allowed}{'ask' if allowed else 'Ask'} more rows{remedy}"

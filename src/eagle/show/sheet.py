@@ -11,11 +11,11 @@ from unicodedata import bidirectional
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle.explanation import LEVEL, Explanation, columns
-from eagle.show.missed import end_fact, fact, says
+from eagle.explanation import Explanation
+from eagle.show.missed import end_fact, fact, says, unseen
 from eagle.subject import Curves, Image, Passage, Subject
 from eagle.surrogate.fit import is_flat
-from eagle.surrogate.posterior import Bounds
+from eagle.surrogate.posterior import LEVEL, Bounds
 from eagle.surrogate.reweighted import Reweighted
 from eagle.targets import answers_of
 from eagle.types import Array, short
@@ -119,7 +119,7 @@ class Sheet:
 
 def sheet(e: Explanation, level: float = LEVEL) -> Sheet:
     """The content that text, HTML and rich show."""
-    low, high, _, sure = columns(e, level)
+    low, high, _, sure = e.columns(level)
     known = e.posterior.level if isinstance(e.posterior, Bounds) else level
     bars = [
         Bar(e.conditions[j], float(e.scores[j]), float(low[j]), float(high[j]), float(sure[j]))
@@ -174,7 +174,7 @@ def _facts(e: Explanation) -> list[str]:
         facts.append(f"Parts: {e.subject.cut}")
     facts += [words for words in (fact(e), end_fact(e)) if words]
     if e.posterior is not None and e.surrogate is not None:
-        facts.append(f"Intervals: {e.posterior.kind}")
+        facts.append(f"Intervals: {e.posterior.kind}{unseen(e)}")
     if e.link is not None and e.signed:
         facts.append("Scores are log-odds: +0.69 doubles the odds, −0.69 halves them")
     if not e.signed:

@@ -35,16 +35,16 @@ CHANNELS: Final = (1, 2, 3, 4)
 """Grey, grey and alpha, colour, colour and alpha."""
 
 GREY: Final = 0.01
-"""Shades differ by up to 1 where colours, as they are seen, differ by up to 100."""
+"""Scales the compactness of grey images: shades differ by up to 1, CIELAB colours by up to 100."""
 
 DEEPEST: Final = 2**16 - 1
-"""The brightest grey that cameras write; integers above it are colours packed into one."""
+"""The largest grey level, of 16 bits. Larger integers are colours packed into one number."""
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Images:
-    """How images are taken apart, and what stands where a segment is off.
+    """How images are divided into segments, and what replaces a segment that is off.
 
     Examples:
         >>> explainer = eagle.Explainer(brightness, eagle.Images(segments=blocks), budget=32)
@@ -53,15 +53,15 @@ class Images:
         4
 
     `segments` is about how many SLIC superpixels to make, an array of labels of the image's
-    height and width, or a function from an image (channels last) to one. `fill` is "mean" (the
-    segment's own mean colour), "blur", "noise", a number or colour, or an image of the same
-    shape to show through. `channels` says where they are: "last", or "first" as torch has them.
+    height and width, or a function from an image (channels last) to such labels. `fill` is "mean"
+    (the segment's own mean colour), "blur", "noise", a number or colour, or another image of the
+    same shape. `channels` says where an image has its channels: "last", or "first" as in torch.
     An alpha channel is never changed. The larger `compactness` is, the less superpixels follow
-    edges, and the nearer is their number to what was asked: of 50, photographs have 42 to 49 at
-    30, and 25 to 43 at 10.
+    edges, and the nearer is their number to what was asked: asked for 50, photographs have 42 to
+    49 at a compactness of 30, and 25 to 43 at 10.
 
-    With `shift`, segments are not switched off: their brightness moves by a normal step of so
-    many units, as far as the image's range goes, and a score is the change per unit of shift.
+    With `shift`, segments are not switched off. Their brightness moves by a normal step with this
+    standard deviation, within the image's range, and a score is the change per `shift`.
     """
 
     segments: int | NDArray[Any] | Callable[[Pixels], NDArray[Any]] | None = None
@@ -86,8 +86,8 @@ class Images:
         labels = isinstance(self.segments, np.ndarray) and self.segments.ndim == 2
         if not (self.segments is None or callable(self.segments) or labels or whole):
             raise InputError(
-                "segments are a number of them from 1, a 2-D array of labels, or a function from a "
-                f"image to one, not {_told(self.segments)}"
+                "segments are a number of them from 1, a 2-D array of labels, or a function from "
+                f"an image to one, not {_told(self.segments)}"
             )
         if isinstance(self.fill, str) and self.fill not in ("mean", "blur", "noise"):
             raise InputError(
@@ -104,7 +104,7 @@ class Images:
         return [f"Explains: images, by {self._cut()}"]
 
     def _cut(self) -> str:
-        """What they are cut into, in words."""
+        """What images are cut into, as text."""
         if callable(self.segments) or isinstance(self.segments, np.ndarray):
             return "segments as given"
         if self.segments is not None:
@@ -112,16 +112,16 @@ class Images:
         return f"about 50 segments, or 20 where a side has fewer than {SMALL} pixels"
 
     def came(self, cut: CutImage) -> str:
-        """How many segments came, of how many that were asked, in words."""
-        found = f"{cut.d} segment{'s' if cut.d > 1 else ''}"
+        """How many segments there are, and how many were asked for, as text."""
+        count = f"{cut.d} segment{'s' if cut.d > 1 else ''}"
         if callable(self.segments) or isinstance(self.segments, np.ndarray):
-            return f"{found}, as given"
-        return f"{found}, where {self._asked(cut.picture)} were asked"
+            return f"{count}, as given"
+        return f"{count}, where {self._asked(cut.image)} were asked"
 
-    def _asked(self, picture: Pixels) -> int:
+    def _asked(self, image: Pixels) -> int:
         if isinstance(self.segments, int | np.integer):
             return int(self.segments)
-        return 20 if min(picture.shape[:2]) < SMALL else 50
+        return 20 if min(image.shape[:2]) < SMALL else 50
 
     def keep(self, needs: frozenset[Need]) -> None:
         pass  # an image is taken as it comes
@@ -132,8 +132,8 @@ class Images:
     def groups(self, X: Any, wanted: Wanted) -> list[Group]:
         """One image, or several, each with segments of its own; those of one size share calls."""
         one = wanted.one
-        pictures = list(X) if not one and isinstance(X, Iterable) else [X]
-        if not pictures:
+        images = list(X) if not one and isinstance(X, Iterable) else [X]
+        if not images:
             raise InputError("there are no images to explain")
         if not one and self.channels == "last" and _is_colour(X):
             raise InputError(
@@ -141,44 +141,44 @@ class Images:
                 "give a list of images"
             )
         alike: dict[tuple[Any, ...], dict[int, CutImage]] = {}
-        for i, given in enumerate(pictures):
+        for i, given in enumerate(images):
             cut = self._cut_up(_array(given))
-            alike.setdefault((cut.picture.shape, cut.picture.dtype.str), {})[i] = cut
+            alike.setdefault((cut.image.shape, cut.image.dtype.str), {})[i] = cut
         return [
             Group(ImageInstances(tuple(cuts.values()), self), list(cuts)) for cuts in alike.values()
         ]
 
     def _cut_up(self, given: Pixels) -> CutImage:
-        picture = self._last(_checked(given))
-        labels = np.asarray(self._labels(picture))
-        if labels.shape != picture.shape[:2] or labels.dtype.kind not in "iub":
+        image = self._last(_checked(given))
+        labels = np.asarray(self._labels(image))
+        if labels.shape != image.shape[:2] or labels.dtype.kind not in "iub":
             raise InputError(
                 f"{labels.dtype} segments of shape {labels.shape} do not fit: they must be whole "
-                f"numbers of shape {picture.shape[:2]}, the image's"
+                f"numbers of shape {image.shape[:2]}, the image's"
             )
         # Numbered from 0 without gaps: segmenters start where they like.
         flat = np.unique(labels, return_inverse=True)[1].reshape(labels.shape).astype(np.intp)
-        return CutImage(picture, flat, self._beneath(picture, flat))
+        return CutImage(image, flat, self._beneath(image, flat))
 
-    def _last(self, picture: Pixels) -> Pixels:
+    def _last(self, image: Pixels) -> Pixels:
         """The image with its channels last."""
-        if picture.ndim == 2:
-            return picture
-        first, last = picture.shape[0] in CHANNELS, picture.shape[-1] in CHANNELS
+        if image.ndim == 2:
+            return image
+        first, last = image.shape[0] in CHANNELS, image.shape[-1] in CHANNELS
         if self.channels == "first" and first:
-            return np.moveaxis(picture, 0, -1)
+            return np.moveaxis(image, 0, -1)
         if self.channels == "last" and last:
-            return picture
+            return image
         other = "first" if self.channels == "last" else "last"
         hint = f": say channels={other!r}" if (first or last) else ""
         raise InputError(
-            f"an image of shape {picture.shape} does not have 1 to 4 channels {self.channels}{hint}"
+            f"an image of shape {image.shape} does not have 1 to 4 channels {self.channels}{hint}"
         )
 
-    def _labels(self, picture: Pixels) -> NDArray[Any]:
+    def _labels(self, image: Pixels) -> NDArray[Any]:
         if callable(self.segments):
             try:
-                return np.asarray(self.segments(picture.copy()))
+                return np.asarray(self.segments(image.copy()))
             except Exception as error:
                 raise InputError(
                     f"the function that cuts images raised {type(error).__name__}: "
@@ -190,14 +190,14 @@ class Images:
             from skimage.segmentation import slic
         except ImportError:
             raise MissingExtraError("cutting an image", "scikit-image", "image") from None
-        wanted = self._asked(picture)
-        colour = opaque(picture).astype(np.float64)
+        wanted = self._asked(image)
+        colour = opaque(image).astype(np.float64)
         if not np.ptp(colour, axis=(0, 1)).any():  # nothing to cut by
-            return np.zeros(picture.shape[:2], dtype=np.intp)
+            return np.zeros(image.shape[:2], dtype=np.intp)
         colour = (colour - colour.min()) / float(np.ptp(colour) or 1.0)
         many = colour.ndim == 3 and colour.shape[-1] == 3
         flat = colour if many or colour.ndim == 2 else colour[..., 0]
-        if min(picture.shape[:2]) < 2:  # too thin to be cut by colour: by place
+        if min(image.shape[:2]) < 2:  # too thin to be cut by colour: by place
             place = np.arange(flat.shape[0] * flat.shape[1]).reshape(flat.shape[:2])
             return np.asarray(place * wanted // max(place.size, wanted))
         return np.asarray(
@@ -210,34 +210,34 @@ class Images:
             )
         )
 
-    def _beneath(self, picture: Pixels, labels: NDArray[np.intp]) -> Pixels:
-        """What shows where every segment is off."""
+    def _beneath(self, image: Pixels, labels: NDArray[np.intp]) -> Pixels:
+        """The image with every segment off, in the shape and dtype of the image."""
         if not isinstance(self.fill, str):
             given = _array(self.fill)
-            if given.ndim == 3 and given.shape != picture.shape and self.channels == "first":
+            if given.ndim == 3 and given.shape != image.shape and self.channels == "first":
                 given = np.moveaxis(given, 0, -1)
             try:
-                whole = np.broadcast_to(given, picture.shape)
+                whole = np.broadcast_to(given, image.shape)
             except ValueError:
                 raise InputError(
                     f"a fill of shape {given.shape} is neither a colour nor an image of shape "
-                    f"{picture.shape}"
+                    f"{image.shape}"
                 ) from None
-            if whole.dtype.kind not in "fiub" or not _holds(picture.dtype, whole):
-                raise InputError(f"a fill must be numbers that {picture.dtype} can hold")
-            return _with_alpha(picture, whole.astype(picture.dtype))
-        made = {"mean": _mean, "blur": _blur, "noise": _noise}[self.fill](picture, labels)
-        if picture.dtype.kind != "f":
+            if whole.dtype.kind not in "fiub" or not _holds(image.dtype, whole):
+                raise InputError(f"a fill must be numbers that {image.dtype} can hold")
+            return _with_alpha(image, whole.astype(image.dtype))
+        made = {"mean": _mean, "blur": _blur, "noise": _noise}[self.fill](image, labels)
+        if image.dtype.kind != "f":
             made = np.rint(made)
-        return _with_alpha(picture, made.astype(picture.dtype))
+        return _with_alpha(image, made.astype(image.dtype))
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class CutImage:
-    """An image, its segments, numbered from 0, and what shows beneath them."""
+    """An image, the labels of its segments, from 0, and the image with every segment off."""
 
-    picture: Pixels
+    image: Pixels
     labels: NDArray[np.intp]
     beneath: Pixels
 
@@ -246,10 +246,13 @@ class CutImage:
         return int(self.labels.max()) + 1
 
     def masked(self, masks: Points) -> Pixels:
-        """Mask by mask, by bits, so that all but the result stays in the processor's cache."""
-        word = np.dtype(f"u{self.picture.dtype.itemsize}")
+        """The image under each mask, shape (n, …): segments that are off show `beneath`.
+
+        Bits are combined mask by mask, so that all but the result stays in the processor's cache.
+        """
+        word = np.dtype(f"u{self.image.dtype.itemsize}")
         shown, beneath = (
-            np.ascontiguousarray(p).view(word).ravel() for p in (self.picture, self.beneath)
+            np.ascontiguousarray(p).view(word).ravel() for p in (self.image, self.beneath)
         )
         change = shown ^ beneath
         where = np.repeat(self.labels.ravel(), shown.size // self.labels.size)
@@ -259,17 +262,17 @@ class CutImage:
             np.take(mask, where, out=row, mode="clip")
             row &= change
             row ^= shown
-        return out.view(self.picture.dtype).reshape(len(masks), *self.picture.shape)
+        return out.view(self.image.dtype).reshape(len(masks), *self.image.shape)
 
     def shifted(self, offsets: Array, shift: float) -> Pixels:
-        """Segments brighter or darker by steps of the shift, within the image's range."""
-        low, high = _limits(self.picture)
-        out = np.empty((len(offsets), *self.picture.shape), dtype=self.picture.dtype)
-        seen = opaque(self.picture).astype(np.float64)
+        """The image with segments brighter by offset × shift, within its range, shape (n, …)."""
+        low, high = _limits(self.image)
+        out = np.empty((len(offsets), *self.image.shape), dtype=self.image.dtype)
+        seen = opaque(self.image).astype(np.float64)
         for row, offset in zip(out, offsets, strict=True):
             step = (shift * offset)[self.labels]
             moved = np.clip(seen + (step[..., None] if seen.ndim == 3 else step), low, high)
-            row[...] = self.picture
+            row[...] = self.image
             row[..., : seen.shape[-1]] = moved if row.dtype.kind == "f" else np.rint(moved)
         return out
 
@@ -287,8 +290,8 @@ class ImageInstances:
 
     @property
     def row_bytes(self) -> int:
-        """What one mask costs in memory, drawn."""
-        return int(self.cuts[0].picture.nbytes)
+        """The bytes of one image."""
+        return int(self.cuts[0].image.nbytes)
 
     def names(self, i: int) -> tuple[str, ...]:
         return tuple(f"segment {k}" for k in range(self.cuts[i].d))
@@ -308,16 +311,16 @@ class ImageInstances:
 
     def subject(self, i: int) -> Image:
         cut = self.cuts[i]
-        return Image.of(cut.picture, cut.labels, self._note(cut), self.how.came(cut))
+        return Image.of(cut.image, cut.labels, self._note(cut), self.how.came(cut))
 
     def _note(self, cut: CutImage) -> str:
         """What must be known to read the scores: a cut or a fill that leaves nothing to see."""
         notes = []
         if cut.d == 1:
-            seen = opaque(cut.picture)
+            seen = opaque(cut.image)
             plain = " of one colour" if (seen == seen[:1, :1]).all() else ""
             notes.append(f"the image{plain} is a single segment: it is kept or not as a whole")
-        if self.how.shift is None and np.array_equal(cut.picture, cut.beneath):
+        if self.how.shift is None and np.array_equal(cut.image, cut.beneath):
             notes.append(
                 "what is off looks as what is on, so the model saw one image only: another fill "
                 "would tell more"
@@ -342,12 +345,12 @@ class ImageInstances:
         return self.cuts[i].shifted(self.space(i).features(points), float(self.how.shift))
 
 
-def _limits(picture: Pixels) -> tuple[float, float]:
-    """How dark and how bright an image can be: by its dtype, or by the custom of floats."""
-    if picture.dtype.kind in "iu":
-        limits = np.iinfo(picture.dtype)
+def _limits(image: Pixels) -> tuple[float, float]:
+    """The least and largest pixel: by dtype; for floats 0 and 1, or their own range if outside."""
+    if image.dtype.kind in "iu":
+        limits = np.iinfo(image.dtype)
         return float(limits.min), float(limits.max)
-    low, high = float(picture.min()), float(picture.max())
+    low, high = float(image.min()), float(image.max())
     return (0.0, 1.0) if low >= 0 and high <= 1 else (low, high)
 
 
@@ -359,7 +362,7 @@ def _told(segments: Any) -> str:
 
 
 def _is_colour(X: Any) -> bool:
-    """Whether an array can only be meant as one image: none are 3 or 4 pixels wide."""
+    """Whether an array is taken as one colour image: no grey images are 3 or 4 pixels wide."""
     return isinstance(X, np.ndarray) and X.ndim == 3 and X.shape[-1] in (3, 4)
 
 
@@ -374,34 +377,34 @@ def _array(value: Any) -> NDArray[Any]:
         raise InputError("the rows of an image, of labels or of a fill differ in length") from None
 
 
-def opaque(picture: Pixels) -> Pixels:
+def opaque(image: Pixels) -> Pixels:
     """The image without its alpha channel."""
-    alpha = picture.ndim == 3 and picture.shape[-1] in (2, 4)
-    return picture[..., :-1] if alpha else picture
+    alpha = image.ndim == 3 and image.shape[-1] in (2, 4)
+    return image[..., :-1] if alpha else image
 
 
-def _with_alpha(picture: Pixels, made: Pixels) -> Pixels:
-    if opaque(picture) is not picture:
-        made = np.concatenate([made[..., :-1], picture[..., -1:]], axis=-1)
+def _with_alpha(image: Pixels, made: Pixels) -> Pixels:
+    if opaque(image) is not image:
+        made = np.concatenate([made[..., :-1], image[..., -1:]], axis=-1)
     return made
 
 
-def _checked(picture: Pixels) -> Pixels:
-    if picture.ndim not in (2, 3) or not picture.size or picture.dtype.kind not in "fiub":
+def _checked(image: Pixels) -> Pixels:
+    if image.ndim not in (2, 3) or not image.size or image.dtype.kind not in "fiub":
         raise InputError(
             "an image is an array of numbers of shape (height, width) or (height, width, "
-            f"channels), not {picture.dtype} of shape {picture.shape}"
+            f"channels), not {image.dtype} of shape {image.shape}"
         )
-    if picture.ndim == 2 and picture.dtype.kind in "iu" and picture.max() > DEEPEST:
+    if image.ndim == 2 and image.dtype.kind in "iu" and image.max() > DEEPEST:
         raise InputError(
-            f"integers up to {picture.max()} in an image without channels are no shades of "
+            f"integers up to {image.max()} in an image without channels are no shades of "
             "grey: unpack colours into channels, or divide the numbers first"
         )
-    if picture.dtype.kind == "f" and not np.isfinite(picture).all():
+    if image.dtype.kind == "f" and not np.isfinite(image).all():
         raise InputError("the image holds NaN or infinity: every pixel needs a number")
-    if picture.dtype.itemsize > 8:
-        return picture.astype(np.float64)
-    return picture.copy()  # the caller may go on drawing in it
+    if image.dtype.itemsize > 8:
+        return image.astype(np.float64)
+    return image.copy()  # the caller may go on drawing in it
 
 
 def _holds(dtype: np.dtype[Any], values: NDArray[Any]) -> bool:
@@ -419,27 +422,27 @@ def _holds(dtype: np.dtype[Any], values: NDArray[Any]) -> bool:
     )
 
 
-def _mean(picture: Pixels, labels: NDArray[np.intp]) -> Pixels:
+def _mean(image: Pixels, labels: NDArray[np.intp]) -> Pixels:
     """Every segment in its own mean colour."""
     where = labels.ravel()
-    flat = picture.reshape(labels.size, -1).astype(np.float64)
+    flat = image.reshape(labels.size, -1).astype(np.float64)
     size = np.bincount(where)
     means = np.stack([np.bincount(where, channel) / size for channel in flat.T], axis=1)
-    return np.asarray(means[where].reshape(picture.shape))
+    return np.asarray(means[where].reshape(image.shape))
 
 
-def _blur(picture: Pixels, labels: NDArray[np.intp]) -> Pixels:
-    """The image out of focus: by a twentieth of its shorter side."""
+def _blur(image: Pixels, labels: NDArray[np.intp]) -> Pixels:
+    """The image under a Gaussian blur; sigma is 1/20 of its shorter side, at least 1 pixel."""
     from scipy.ndimage import gaussian_filter
 
     sigma = max(1.0, min(labels.shape) / 20)
-    axes = (sigma, sigma, 0.0)[: picture.ndim]
-    return np.asarray(gaussian_filter(picture.astype(np.float64), axes))
+    axes = (sigma, sigma, 0.0)[: image.ndim]
+    return np.asarray(gaussian_filter(image.astype(np.float64), axes))
 
 
-def _noise(picture: Pixels, labels: NDArray[np.intp]) -> Pixels:
+def _noise(image: Pixels, labels: NDArray[np.intp]) -> Pixels:
     """Noise between the darkest and the brightest of each channel; always the same."""
-    raw = np.asarray(np.random.PCG64(0).random_raw(picture.size)) >> np.uint64(11)
-    uniform = (raw.astype(np.float64) * 2.0**-53).reshape(picture.shape)
-    low, high = picture.min(axis=(0, 1)).astype(float), picture.max(axis=(0, 1)).astype(float)
+    raw = np.asarray(np.random.PCG64(0).random_raw(image.size)) >> np.uint64(11)
+    uniform = (raw.astype(np.float64) * 2.0**-53).reshape(image.shape)
+    low, high = image.min(axis=(0, 1)).astype(float), image.max(axis=(0, 1)).astype(float)
     return np.asarray(low + uniform * (high - low))

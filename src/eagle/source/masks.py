@@ -19,12 +19,12 @@ MASKS: Final = frozenset({Need.MATCHES, Need.MASKS})
 
 
 def carried(d: int, rows: int, each: int = 2) -> bool:
-    """Whether there are so many rows for each coefficient of d parts, or all masks are asked."""
+    """Whether rows are at least `each` for each of d + 1 coefficients, or enough for all masks."""
     return rows >= each * (d + 1) or rows >= 2**d
 
 
 def most_carried(rows: int, each: int = 2) -> int:
-    """The largest number of parts that is so."""
+    """The largest number of parts for which `carried` is true."""
     return max(rows // each - 1, rows.bit_length() - 1)
 
 
@@ -81,7 +81,7 @@ class EvenSizes:
 class MaskSpace:
     """The masks of d parts. A coordinate is 0 where the part is kept, 1 where it is off.
 
-    A feature is 1 where its part is kept. All spaces of as many parts share their plans.
+    A feature is 1 where its part is kept. Spaces with equal `d` and `sizes` share their plans.
     """
 
     d: int
@@ -122,7 +122,7 @@ class MaskSpace:
 @final
 @dataclass(frozen=True)
 class OffsetSpace:
-    """The brightness of d segments, each moved by a normal step, in units of the scale given."""
+    """The brightness of d segments, each moved by a normal step, in units of the shift."""
 
     d: int
     masks: bool = False

@@ -36,11 +36,11 @@ class Prompt:
         ['wiki']
 
     `template` has the names of fields in braces; without one, fields follow one another, with the
-    `separator` between them. What is explained is a dictionary from fields to texts. A text is one
-    part; a list of texts is a part each; a dictionary of texts is a part each, by its own names;
-    and a text that `split` names is a part a "sentence", "paragraph" or "word", such as
-    {"sources": "sentence"}. A list alone is a prompt of one field. Parts of a list are joined by
-    the `separator`.
+    `separator` between them. What is explained is a dictionary from fields to texts. A field that
+    is a text is one part. In a list of texts each is a part, and in a dictionary of texts, too,
+    with its key as its name. A text whose field `split` names is divided into parts by
+    "sentence", "paragraph" or "word", such as {"sources": "sentence"}. A list alone is a prompt of
+    one field. Parts of a list or dictionary are joined by the `separator`.
 
     Fields that `fixed` names, and the template's own text, are always kept and never scored. A
     part that is off is left out, or replaced by `mask`. `sizes` is the law of masks: `Fair` coins.
@@ -265,7 +265,7 @@ class Taken:
             gone = feature is not None and off[feature]
             if gone and mask is None:
                 continue
-            if written or not k:  # what stands before the first part that is kept goes with others
+            if written or not k:  # no separator where all parts before are left out
                 yield part.before, None
             yield (mask or "" if gone else part.text), feature
             written = True

@@ -32,15 +32,15 @@ Values: TypeAlias = NDArray[Any]
 Steps: TypeAlias = NDArray[np.intp]
 
 SEGMENTS: Final = 20
-"""A channel has so many segments by default, or fewer: as many as the rows carry."""
+"""The default number of segments of a channel; fewer if the budget has too few rows for them."""
 
 EACH: Final = 3
-"""So many rows a part has by default: with two, intervals of masks are somewhat too narrow."""
+"""The rows for each part by default. With two, intervals of masks are somewhat too narrow."""
 
 FILLS: Final = ("mean", "linear", "noise")
 
 NAME: Final = 40
-"""So many characters of a channel's name are shown."""
+"""The number of characters that are shown of a channel's name."""
 
 DAY: Final = np.timedelta64(1, "D")
 
@@ -48,7 +48,7 @@ DAY: Final = np.timedelta64(1, "D")
 @final
 @dataclass(frozen=True, eq=False)
 class Series:
-    """How series are cut, and what stands where a segment is off.
+    """How series are divided into segments, and what replaces a segment that is off.
 
     Examples:
         >>> source = eagle.Series(segments=4, names=["x", "y"])
@@ -59,12 +59,13 @@ class Series:
     A series has shape (time,) or (time, channels); the model is asked a batch of them, of shape
     (n, time) or (n, time, channels). Every segment of every channel is a part, kept or filled.
     `segments` is the number of segments of equal length, the steps where new segments begin, or a
-    function from a series to these; None takes up to 20, as many as the rows carry with intervals.
-    `fill` is "mean" (of the channel, in this series), "linear" (a line between the nearest steps
-    that are kept), "noise" (normal, with the channel's mean and spread; always the same of one
-    `seed`), a number, a series to show through, or several, whose mean is taken. `channels` says
-    where they are: "last" as Keras has them, or "first" as torch's Conv1d. `names` are those of
-    channels, `time` the value of each step, numbers or dates; a DataFrame brings its own.
+    function from a series to these; None takes up to 20, or fewer if the budget is too small for
+    intervals. `fill` is "mean" (of the channel, in this series), "linear" (a line between the
+    nearest steps that are kept), "noise" (normal, with the channel's mean and standard deviation;
+    always the same for one `seed`), a number, one number for each channel, another series, or
+    several, whose mean is taken. `channels` says where a series has its channels: "last" as in
+    Keras, or "first" as in torch's Conv1d. `names` are those of channels, `time` the value of each
+    step, numbers or dates; a DataFrame brings its own.
     """
 
     segments: int | Sequence[int] | NDArray[Any] | Callable[[Values], Any] | None = None
@@ -173,7 +174,10 @@ class Series:
         return np.asarray(time)
 
     def _edges(self, series: Values, carried: int) -> Steps:
-        """Where segments begin, from 0, and the number of steps; the rows carry so many."""
+        """The steps where segments begin, from 0, then the number of steps.
+
+        By default there are at most `carried` segments.
+        """
         steps, cut = len(series), self.segments
         if cut is None:
             cut = max(1, min(SEGMENTS, steps, carried))
@@ -192,7 +196,7 @@ class Series:
         return np.unique(np.concatenate([[0], begins, [steps]]).astype(np.intp))
 
     def _beneath(self, series: Values) -> Values:
-        """What shows where everything is off, in the series' shape and dtype."""
+        """The series with every segment off, in its own shape and dtype."""
         if isinstance(self.fill, str):
             made = _noise(series, self.seed) if self.fill == "noise" else _mean(series)
             return _cast(made, series)
@@ -204,8 +208,8 @@ class Series:
         per_channel = series.ndim == 2 and over.shape == series.shape[1:]
         if over.shape not in ((), series.shape) and not per_channel:
             raise InputError(
-                f"a fill of shape {given.shape} is neither a number, nor a series of shape "
-                f"{series.shape}, nor several of them"
+                f"a fill of shape {given.shape} is neither a number, nor one for each channel, nor "
+                f"a series of shape {series.shape}, nor several of them"
             )
         return _cast(np.broadcast_to(over, series.shape), series, exact=not several)
 
@@ -213,7 +217,11 @@ class Series:
 @final
 @dataclass(frozen=True, eq=False)
 class CutSeries:
-    """A series, where its segments begin, what shows beneath, and the value of each step."""
+    """A series, divided into segments.
+
+    `edges` are the steps where segments begin, then the number of steps. `beneath` is the series
+    with every segment off, shape (time, channels). `at` is the value of each step.
+    """
 
     given: Values
     edges: Steps
@@ -378,7 +386,7 @@ def _numbers(given: Any, what: str) -> NDArray[Any]:
 
 
 def _checked(series: Values) -> Values:
-    """A copy of a series of a shape that is one."""
+    """A copy of a series, whose shape must be (time,) or (time, channels)."""
     if series.ndim not in (1, 2) or not series.size:
         several = ": use explain_many for several" if series.ndim == 3 else ""
         raise InputError(
@@ -460,7 +468,7 @@ def _shown(at: NDArray[Any]) -> list[str]:
 
 
 def _mean(series: Values) -> Array:
-    """The mean of each channel; a constant one's is its value, to the last bit."""
+    """The mean of each channel; that of a constant channel is exactly its value."""
     flat = series.astype(np.float64)
     with np.errstate(over="ignore", invalid="ignore"):
         mean = np.where(np.ptp(flat, axis=0) == 0, flat[0], flat.mean(axis=0))

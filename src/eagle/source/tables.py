@@ -54,7 +54,7 @@ class Columns:
 class Tables:
     """Rows of tables over a background. `rows` are the background's own rows, if available.
 
-    `said` is what is to be said about groups of columns: which were taken, or look like groups.
+    `said` is a line of text about groups of columns: which were taken, or which look like groups.
     """
 
     background: Background
@@ -224,7 +224,7 @@ def _grouped(
 ) -> tuple[Background, str | None]:
     """The background with its groups, and what is to be said about them.
 
-    Groups that only look like one-hot blocks are taken if the caller says 'auto', else named.
+    What looks like one-hot blocks is grouped if the caller says 'auto', else only reported.
     """
     if groups is not None and not (isinstance(groups, str) and groups == "auto"):
         return summary(of_encoder(groups, table) if is_encoder(groups) else groups), None

@@ -38,8 +38,8 @@ __all__ = ["TextInstances", "Texts", "paragraphs", "sentences", "tokens", "words
 Unit: TypeAlias = Literal["word", "sentence", "paragraph", "block"]
 
 EACH: Final = 3
-"""So many rows a part must be there for intervals of texts to hold; of two, up to a fifth of the
-parts without an effect are called sure: docs/adr/0037-units-of-texts.md."""
+"""The rows for each part that intervals of texts need. With two, up to a fifth of the parts
+without an effect are called sure: docs/adr/0037-units-of-texts.md."""
 
 FINER: Final[tuple[tuple[Unit, Callable[[str], Spans], str], ...]] = (
     ("word", tokens, "words and marks"),
@@ -52,7 +52,7 @@ FINER: Final[tuple[tuple[Unit, Callable[[str], Spans], str], ...]] = (
 @final
 @dataclass(frozen=True, eq=False)
 class Texts:
-    """How texts are taken apart, and what stands where a word is off.
+    """How texts are divided into parts, and what replaces a part that is off.
 
     Examples:
         >>> explainer = eagle.Explainer(count_good, eagle.Texts(), budget=50)
@@ -63,8 +63,8 @@ class Texts:
     of equal length, as many as the budget carries). None is the finest of these that the budget
     carries with intervals, which takes three rows a part; the explanation says which, and why.
     `split` is a function from a text to parts of another kind, as spans or as strings in their
-    order, or a tokenizer with offsets, such as Hugging Face's. As a `bag`, all repeats of a part
-    are one feature; else each place is. A part that is off is dropped, or replaced by `mask`.
+    order, or a tokenizer with offsets, such as Hugging Face's. With `bag`, all repeats of a part
+    are one feature; without it each is one. A part that is off is dropped, or replaced by `mask`.
     `sizes` is the law of masks: `EvenSizes`, LIME's, or `Fair`.
     """
 
@@ -122,7 +122,7 @@ class Texts:
         return [Group(TextInstances(tuple(texts), self, wanted.budget), range(len(texts)))]
 
     def apart(self, text: str, budget: int) -> tuple[Spans, str]:
-        """The spans of a text's parts, and in words what they are, and why."""
+        """The spans of a text's parts, and a text that says what the parts are, and why."""
         if self.split is not None:
             spans = _spans(text, self.split)
             return spans, f"{self._count(text, spans)}, as split"
@@ -157,13 +157,15 @@ class Texts:
         )
 
     def _by_unit(self, unit: Unit, text: str, budget: int) -> Spans:
-        found = {name: parts for name, parts, _ in FINER}
+        parts_by = {name: parts for name, parts, _ in FINER}
         return (
-            found[unit](text) if unit in found else blocks(text, max(2, most_carried(budget, EACH)))
+            parts_by[unit](text)
+            if unit in parts_by
+            else blocks(text, max(2, most_carried(budget, EACH)))
         )
 
     def _count(self, text: str, spans: Spans) -> int:
-        """How many features the parts are."""
+        """The number of features: with `bag`, equal parts count once."""
         return len({text[s:e] for s, e in spans}) if self.bag else len(spans)
 
 
@@ -173,7 +175,7 @@ BY_CHARACTER: Final = (
 
 
 def _by(spans: Spans, text: str) -> str:
-    """A word about scripts without spaces, where their words could not be told apart."""
+    """A sentence if the text has a script without spaces that is divided by character, else ""."""
     return "" if segmented() or not unspaced(text) else f". {BY_CHARACTER}"
 
 
@@ -259,16 +261,16 @@ class TextInstances:
 
 def _spans(text: str, split: Callable[..., Any]) -> Spans:
     """The spans that a function or a tokenizer finds."""
-    found = _offsets(text, split)
+    spans = _offsets(text, split)
     try:
-        if found is None:
-            found = split(text)
+        if spans is None:
+            spans = split(text)
     except Exception as error:
         raise InputError(
             f"the function that splits texts raised {type(error).__name__}: {message_of(error)}"
         ) from error
     try:
-        parts = [p if isinstance(p, str) else (int(p[0]), int(p[1])) for p in found]
+        parts = [p if isinstance(p, str) else (int(p[0]), int(p[1])) for p in spans]
     except (TypeError, ValueError, LookupError, OverflowError):
         raise InputError(
             "split must return the parts of a text, as strings or as (begin, end)"

@@ -1,4 +1,4 @@
-"""Where texts fall apart: words and marks, sentences, paragraphs, and blocks of equal length."""
+"""How texts are divided: into words and marks, sentences, paragraphs, blocks of equal length."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _THAI = "\u0e01-\u0e3a\u0e40-\u0e4e"
 _MARK = "\u0300"
 _LETTER = f"[^\\W{_ALONE}]"
 _LETTERS = f"{_LETTER}(?:{_LETTER}|{_MARK})*"
-# An emoji is one with all that modifies it (skin, the flags of lands, what says that it is an
-# emoji) and all that is joined to it; two letters for a flag are one, and a digit on a key.
+# One match is an emoji with its modifiers (skin tones, tags of flags, variation selectors) and all
+# emoji joined to it, or the two letters of a flag, or a digit on a keycap.
 _EMOJI = "[\U0001f000-\U0001faff\u2600-\u27bf\u231a\u231b\u23e9-\u23f3\u2b1b\u2b1c\u2b50\u2b55]"
 _SIGN = f"(?:{_EMOJI}|[^\\w\\s](?=\ufe0f))[\ufe0f\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]*"
 _FLAG = "[\U0001f1e6-\U0001f1ff]{2}"
@@ -45,11 +45,12 @@ _FACE = (
 TOKEN = re.compile(
     f"(?P<address>{_ADDRESS})|{_PICTURES}|(?P<face>{_FACE})"
     f"|(?P<run>[{_ALONE}](?:[{_ALONE}]|{_MARK})*|[{_THAI}](?:[{_THAI}]|{_MARK})*)"
-    # A number is one with its points and colons, and a tag with its sign.
+    # One match is a number with its points and colons, or a word with its leading @ or #.
     f"|(?:(?<!\\w)[@#])?{_SPACED_WORD}(?:(?:{_JOINED}|(?<=\\d)[.,:/](?=\\d)){_SPACED_WORD})*"
     f"|(?P<mark>[^\\w\\s])(?:(?P=mark)|{_MARK})*|\\S"
 )
-# A full stop ends a sentence only before a space: there are numbers and addresses.
+# A full stop ends a sentence only before a space, a closing quote or bracket, or the end: numbers
+# and addresses have full stops, too.
 SENTENCE = re.compile(
     r"\S[^\n]*?(?:(?:[!?…。！？؟।۔]+|\.+(?=[\s\"'”’)\]]|$))[.!?…]*[\"'”’)\]」』]*|$|(?=\n))"
 )
@@ -67,9 +68,9 @@ def words(text: str) -> Spans:
 
 
 def tokens(text: str) -> Spans:
-    """All that is no space: words, numbers, addresses, emoticons, emoji, and marks, of which
-    repeats in a row are one. Chinese, Japanese and Thai are divided by the package budoux, by
-    character if it is not installed."""
+    """All that is no space: words, numbers, addresses, emoticons, emoji, and punctuation marks. A
+    mark that is repeated is one token. Chinese, Japanese and Thai are divided by the package
+    budoux, by character if it is not installed."""
     plain = _plain(text)
     return [span for m in TOKEN.finditer(plain) for span in _divided(text, plain, m)]
 
@@ -81,15 +82,15 @@ def unspaced(text: str) -> bool:
 
 @cache
 def segmented() -> bool:
-    """Whether the package is installed that divides such scripts into words."""
+    """Whether the package that divides scripts without spaces into words is installed."""
     return find_spec(SEGMENTER) is not None
 
 
 def sentences(text: str) -> Spans:
     """What ends in a full stop, a question or exclamation mark, or a line."""
-    found = [(m.start(), m.start() + len(m.group().rstrip())) for m in SENTENCE.finditer(text)]
+    spans = [(m.start(), m.start() + len(m.group().rstrip())) for m in SENTENCE.finditer(text)]
     out: list[tuple[int, int]] = []
-    for start, end in found:
+    for start, end in spans:
         if out and not WORD.search(text, start, end):  # marks alone belong to what is before
             out[-1] = out[-1][0], end
         else:
@@ -99,13 +100,13 @@ def sentences(text: str) -> Spans:
 
 def paragraphs(text: str) -> Spans:
     """What blank lines separate; without any, lines."""
-    found = [m.span() for m in PARAGRAPH.finditer(text)]
-    return found if len(found) > 1 else [m.span() for m in LINE.finditer(text)]
+    spans = [m.span() for m in PARAGRAPH.finditer(text)]
+    return spans if len(spans) > 1 else [m.span() for m in LINE.finditer(text)]
 
 
 def blocks(text: str, count: int) -> Spans:
-    """At most so many parts of about equal length, each of entire sentences if there are more of
-    these, else of entire words."""
+    """At most `count` parts of about equal length, each of entire sentences if the text has more
+    than `count` of them, else of entire words."""
     pieces = sentences(text)
     pieces = pieces if len(pieces) > count else tokens(text)
     if len(pieces) <= count:
@@ -118,17 +119,17 @@ def blocks(text: str, count: int) -> Spans:
 
 
 def _plain(text: str) -> str:
-    """The text with one character for every accent and vowel sign that is one of its own: they
-    belong to the letter before, which `re` does not know."""
+    """The text with every combining mark (accent, vowel sign) replaced by `_MARK`, of the same
+    length. Combining marks belong to the letter before, but `re` does not take them as letters."""
     if text.isascii():
         return text
     return "".join(_MARK if category(c) in ("Mn", "Mc") and c != "\ufe0f" else c for c in text)
 
 
-def _divided(text: str, plain: str, found: re.Match[str]) -> Iterator[tuple[int, int]]:
-    """The words of a run of a script without spaces; anything else is one."""
-    at, end = found.span()
-    if not found["run"]:
+def _divided(text: str, plain: str, match: re.Match[str]) -> Iterator[tuple[int, int]]:
+    """The spans of the words in a run of a script without spaces; any other match is one span."""
+    at, end = match.span()
+    if not match["run"]:
         yield at, end
         return
     if segmented():

@@ -18,7 +18,7 @@ Part: TypeAlias = tuple[int, int, int]
 SPACE: Final = " \t\u00a0\u3000"
 
 AT_ONCE: Final = 1 << 21
-"""So many characters are decided about at once."""
+"""At most this many characters are masked at once, or one text if it is longer."""
 
 Flags: TypeAlias = NDArray[np.bool_]
 
@@ -26,11 +26,13 @@ Flags: TypeAlias = NDArray[np.bool_]
 @final
 @dataclass(frozen=True, eq=False)
 class Sheet:
-    """A text of n parts as n + 1 gaps around them, shapes (n,) and (n + 1,).
+    """A text as n parts and the n + 1 gaps before, between and after them.
 
-    A gap is its leading spaces, and the rest of it. `part_ends` and `gap_ends` say whether the last
-    character is white; `empty` and `spaces` whether a gap has nothing, or nothing else than spaces.
-    A mark between two words leaves a space when it goes, so that they stay two.
+    `characters` are those of each gap's leading spaces, the rest of the gap, the part and its glue,
+    in turn; `lengths`, shape (4n + 2,), say how many. Glue is the space that a mark between two
+    words leaves when it is dropped, so that they stay two words. `part_ends`, shape (n,), and
+    `gap_ends`, shape (n + 1,), say whether the last character is white space. `empty` and `spaces`,
+    shape (n + 1,), say whether a gap has nothing, or nothing but leading spaces.
     """
 
     characters: NDArray[Any]
@@ -45,7 +47,7 @@ class Sheet:
     def of(cls, text: str, parts: Sequence[Part]) -> Sheet:
         gaps = _gaps(text, parts)
         lead = [len(gap) - len(gap.lstrip(SPACE)) for gap in gaps]
-        glue = [" " if _parts_words(text, start, end) else "" for start, end, _ in parts]
+        glue = [" " if _separates_words(text, start, end) else "" for start, end, _ in parts]
         shown = [text[start:end] + g for (start, end, _), g in zip(parts, glue, strict=True)]
         lengths = np.zeros(4 * len(gaps) - 2, dtype=np.intp)  # lead, rest, part, glue, lead, …
         lengths[0::4], lengths[1::4] = lead, [len(g) - n for g, n in zip(gaps, lead, strict=True)]
@@ -62,7 +64,7 @@ class Sheet:
         )
 
     def without(self, masks: Points) -> Iterator[str]:
-        """The text without what is off. Of the spaces around a part that is dropped, one stays."""
+        """The text under each mask. Of the spaces around a part that is dropped, one stays."""
         step = max(1, AT_ONCE // max(1, self.characters.size))
         for start in range(0, len(masks), step):
             off = masks[start : start + step][:, self.features].astype(bool)
@@ -76,7 +78,7 @@ class Sheet:
         kept[:, 4::4] = ~(off & behind)  # the leading spaces of the gap behind it
         chosen = np.repeat(kept, self.lengths, axis=1)
         every = _text(np.broadcast_to(self.characters, chosen.shape)[chosen])
-        # Where nothing follows what was dropped at the end, nor do spaces.
+        # Where the last part is dropped and no text follows, spaces at the end are stripped.
         bare = off[:, -1] & (self.empty[-1] | (behind[:, -1] & self.spaces[-1]))
         at = 0
         for long, strip in zip(chosen.sum(axis=1).tolist(), bare.tolist(), strict=True):
@@ -85,24 +87,24 @@ class Sheet:
             at += long
 
     def _white(self, off: Flags) -> tuple[Flags, Flags]:
-        """Whether the last character before each part, and behind it, is white, or there is none;
-        shape (rows, n) each."""
+        """Whether the last character that is kept before each part, and up to its end, is white
+        space, or there is none; shape (rows, n) each."""
         rows, parts = off.shape
         glued = off & (self.lengths[3::4] > 0)
         known = np.empty((rows, 2 * parts), dtype=bool)  # gap, part, gap, part, …
         known[:, 0::2], known[:, 1::2] = ~self.empty[:-1], ~off | glued
-        # Twice the place of the last character that is known, and one more for a space of our own.
+        # The place in `ends` of the last gap or part that is kept; for glue, its part's plus one.
         last = np.where(known, np.arange(2, 4 * parts + 2, 2, dtype=np.int32), np.int32(0))
         last[:, 1::2] += glued
         np.maximum.accumulate(last, axis=1, out=last)
-        ends = np.ones(4 * parts + 2, dtype=bool)  # before all, white
+        ends = np.ones(4 * parts + 2, dtype=bool)  # glue, and the place before the text, are white
         ends[2::4], ends[4::4] = self.gap_ends[:-1], self.part_ends
         white = ends[last]
         return white[:, 0::2], white[:, 1::2]
 
 
 def replaced(text: str, parts: Sequence[Part], masks: Points, instead: str) -> Iterator[str]:
-    """The text with something else in place of what is off."""
+    """The text under each mask, with `instead` in place of parts that are off."""
     shown = [text[start:end] for start, end, _ in parts]
     pieces = [p for both in zip(_gaps(text, parts), [*shown, ""], strict=True) for p in both]
     features = np.array([k for _, _, k in parts], dtype=np.intp)
@@ -119,7 +121,7 @@ def _gaps(text: str, parts: Sequence[Part]) -> list[str]:
     return [text[a:b] for a, b in zip(at, [*(s for s, _, _ in parts), len(text)], strict=True)]
 
 
-def _parts_words(text: str, start: int, end: int) -> bool:
+def _separates_words(text: str, start: int, end: int) -> bool:
     """Whether marks stand between two words, without spaces, in a script that has spaces."""
     around = text[start - 1 : start] + text[end : end + 1]
     return (

@@ -34,7 +34,7 @@ def augment(features: Array) -> Array:
 @final
 @dataclass(frozen=True)
 class Prior:
-    """φ | σ² ~ N(0, σ²Λ⁻¹) with Λ diagonal: `slopes` for each feature, `intercept` apart.
+    """φ | σ² ~ N(0, σ²Λ⁻¹) with Λ diagonal: `slopes` for each feature, and `intercept`.
 
     `None` means the number of features d for the slopes, as in the paper's experiments, and
     "as the slopes" for the intercept. An intercept of 0 is free: it takes up the base rate, so
@@ -138,7 +138,7 @@ class Information:
         return 0.5 * (self.logdet - start)
 
     def d_efficiency(self, since: Information) -> float:
-        """(|V₀|/|V|)^(1/D): how far the ellipsoid's volume shrank per coefficient."""
+        """(|V₀|/|V|)^(1/D): the factor by which |V| shrank, per coefficient."""
         return float(np.exp(2 * self.gain(since) / len(self.precision)))
 
     def a_efficiency(self, since: Information) -> float:
@@ -155,7 +155,7 @@ class LineFit:
     `variance` is σ̂². With a free intercept, a feature that never changed cannot be told from the
     intercept: its score is 0, with variance 0. `r2` is the weighted R² on the rows fitted, and
     `r2_held_out` the same when each row is predicted by a fit that has not seen it; both are NaN
-    where the answers do not vary or cannot be held out.
+    where the answers do not vary, and `r2_held_out` also where rows cannot be held out.
     """
 
     mean: Array
@@ -201,6 +201,9 @@ class Line:
     """A line on its rows: everything that does not depend on the answers.
 
     One line serves all answers on the same points: all classes, and all rows that share a plan.
+    `z`, shape (N, d + 1), has the intercept's column first. `factor` is V. `hat`, shape (d + 1, N),
+    turns answers into coefficients. `left`, shape (N,), is 1 − leverage. `still`, shape (d + 1,),
+    are the features that never change and cannot be told from a free intercept.
     """
 
     surrogate: BayesLinear

@@ -1,7 +1,7 @@
-"""What a Gaussian process believes of a line after some answers, its ratios averaged out.
+"""The posterior of a line under a Gaussian process, averaged over ratios of variances.
 
 Ratios are the variances of curves, of products and of the rest, in units of the line's. Each triple
-of them counts by its likelihood, so that rounding never decides between two.
+of ratios is weighted by its likelihood, so that rounding never decides between two.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Spectrum:
         return self.vectors.nbytes + self.slopes.nbytes
 
     def told(self, y: Array, rests: Array, x: Array) -> Told:
-        """What it says of the answers y, for each ratio of the rest."""
+        """The fit to the answers y, shape (n,), for each of the ratios `rests` of the rest."""
         n, along = len(y), self.vectors.T @ (self.roots * y)
         wide = self.values + rests[:, None]
         square = (along**2 / wide).sum(axis=1) / n
@@ -58,11 +58,11 @@ class Spectrum:
 @final
 @dataclass(frozen=True, eq=False)
 class Told:
-    """What one spectrum says for each of v ratios of the rest.
+    """The fit of one spectrum for each of v ratios of the rest.
 
-    `cost` is −log likelihood and `square` the variance of the line, shape (v,). `wide`, shape
-    (v, n), is Λ + ν. `dual`, shape (n, v), is (K + νR)⁻¹y. `missed`, shape (n, v), is how far the
-    process would miss each answer if it had not seen it, and `lever` how much of it the line took.
+    `cost` is −log likelihood, up to a constant, and `square` the variance of the line, shape (v,).
+    `wide`, shape (v, n), is Λ + ν. `dual`, shape (n, v), is (K + νR)⁻¹y. `missed`, shape (n, v), is
+    the held-out residual of each row, and `lever`, shape (n, v), its leverage on the line.
     """
 
     cost: Array
@@ -79,9 +79,9 @@ class Believed:
     """The posterior of the slopes of standardised features, shape (m,), and of their line.
 
     `scale`, shape (m, m), is their covariance. `hat`, shape (m, n), is what an answer of 1 adds to
-    each. `level` is the mean answer under the law. `held` and `missed`, shape (n,), are what the
-    line says of each row, and how far the process misses it, without having seen it. `dual` and
-    `paired`, shape (n,), are the coefficients of covariances with the rows: of all parts but
+    each slope. `level` is the mean answer under the law. `held`, shape (n,), is the line's
+    prediction of each held-out row, and `missed`, shape (n,), the process's residual there. `dual`
+    and `paired`, shape (n,), are the coefficients of covariances with the rows: of all parts but
     products, and of products.
     """
 
@@ -108,9 +108,9 @@ class Believed:
         scale, hat = np.zeros((m, m)), np.zeros((m, n))
         dual, paired, missed, held = (np.zeros(n) for _ in range(4))
         for spectrum, one, share in zip(spectra, told, chance, strict=True):
-            found = x.T @ one.dual / max(m, 1)
-            slopes += found @ share
-            second += (found * share) @ found.T
+            each = x.T @ one.dual / max(m, 1)
+            slopes += each @ share
+            second += (each * share) @ each.T
             both = share * one.square
             scale += both.sum() * np.eye(m) / max(m, 1)
             scale -= (spectrum.slopes * (both @ (1 / one.wide))) @ spectrum.slopes.T

@@ -19,9 +19,9 @@ from eagle.types import Array, InputError, Need, Rows
 class Boundary:
     """Of N rows, N/`generated` are kept: half of them from each side of the boundary p = ½.
 
-    On each side first the N/`generated` rows with the least |p − ½|, then of these the nearer
-    half. The instance is always kept. Choosing rows by their answers biases the line; this is
-    part of the method.
+    On each side the N/`generated` rows with the least |p − ½| are taken first, and of these the
+    half that is nearer to the instance is kept. The instance is always kept. Choosing rows by their
+    answers biases the line; this is part of the method.
     """
 
     generated: int = 10

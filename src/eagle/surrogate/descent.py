@@ -10,7 +10,8 @@ import numpy as np
 from eagle.types import Array
 
 Loss = Callable[[Array], tuple[float, Array]]
-"""A function from a place, shape (d,), to its loss and gradient; an infinite loss excludes it."""
+"""A function from a point, shape (d,), to its loss and gradient. The loss is infinite where the
+point is excluded."""
 
 ENOUGH: Final = 1e-5
 """The search ends where no free component of the gradient is larger than this."""
@@ -19,7 +20,7 @@ SMALL: Final = 1e-10
 """The search ends after a step with a smaller relative gain."""
 
 TRIALS: Final = 20
-"""The search ends after so many shorter and shorter steps in a direction without a gain."""
+"""The search ends after so many backtracking steps along one direction without a gain."""
 
 LONGEST: Final = 2.0
 """The farthest that a coordinate moves in a step: farther away the quadratic model is useless."""

@@ -20,13 +20,14 @@ HYPER = 1e-6
 class BayesRidge:
     """y = φ₀ + zᵀφ + ε with ε ~ N(0, 1/(απ)) and φ ~ N(μ₀, I/λ); the intercept is free.
 
-    `noise` is α, `precision` is λ, `mean` is μ₀: one number for all features or one for each.
-    A precision that is None maximises the evidence (MacKay's fixed point). There each row is one
-    observation, whatever its weight: α = (N − γ)/RSS, where N counts the rows of positive weight
-    and RSS is the sum of π·residual². A weight says how noisy its row is, not how often it was
-    seen. So a factor on all weights changes α alone, and no score or interval. The posterior is
-    Gaussian: Σ = (λI + αXᵀWX)⁻¹ and Σ(λμ₀ + αXᵀWy) about the weighted means. `rescale` scales μ₀
-    to the size of the scores without it, as BayLIME's code does.
+    π is the weight of a row, `noise` is α, `precision` is λ, and `mean` is μ₀: one number for all
+    features or one for each. A precision that is None maximises the evidence (MacKay's fixed
+    point). There each row is one observation, whatever its weight: α = (N − γ)/RSS, where N counts
+    the rows of positive weight and RSS is the sum of π·residual². A weight says how noisy its row
+    is, not how often it was seen. So a factor on all weights changes α alone, and no score or
+    interval. The posterior is Gaussian: its covariance is Σ = (λI + αXᵀWX)⁻¹ and its mean Σ(λμ₀ +
+    αXᵀWy), where X and y are centred at their weighted means. `rescale` scales μ₀ to the size of
+    the scores without it, as BayLIME's code does.
     """
 
     noise: float | None = None
@@ -118,9 +119,9 @@ class BayesRidge:
     ) -> tuple[float, float]:
         """The precisions α and λ: those given, or those of the largest evidence.
 
-        In the basis where XᵀWX is diagonal, with the entries `eigen`, XᵀWy is `reach`; `total`
-        is yᵀWy. Each row of positive weight is one observation, even if it was planned several
-        times, which its weight contains.
+        In the basis where XᵀWX is diagonal, with the entries `eigen`, XᵀWy is `reach`; `total` is
+        yᵀWy. Each row of positive weight is one observation, even if it was planned several times:
+        its weight counts that already.
         """
         if self.noise is not None and self.precision is not None:
             return self.noise, self.precision

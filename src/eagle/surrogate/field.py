@@ -1,8 +1,9 @@
-"""A Gaussian process of the answers under a law of matches: what is believed before any answer.
+"""The prior of the answers under a law of matches: a Gaussian process.
 
 An answer is taken as a sum of independent parts: a line in the features, curves of single features,
-products of two features, and a rest. All but the rest are orthogonal to the line under the law. So
-the scores, which are the line that fits best under the law, are the coefficients of the first part.
+products of two features, and a rest. Curves and products are orthogonal to the line under the law.
+So the scores, which are the line that fits best under the law, are the coefficients of the first
+part.
 """
 
 from __future__ import annotations
@@ -23,10 +24,11 @@ OUTSIDE: Final = 3
 """Curves outside the instance's bin are polynomials up to this degree; inside they are straight."""
 
 SEEN: Final = 1e-9
-"""Sizes of masks, and norms of curves, below this are taken as none."""
+"""Probabilities of mask sizes, and norms of curves and products, below this count as 0."""
 
 OWN: Final = 0.3
-"""The share of the rest that is every row's own; the other part are products of three features."""
+"""The share of the rest's variance that is independent between rows; the other share is that of
+products of three features."""
 
 
 @final
@@ -34,9 +36,10 @@ OWN: Final = 0.3
 class Standardised:
     """Rows as the process sees them.
 
-    `x`, shape (n, m), are the features that can move, with mean 0 and variance 1 under the law. A
-    product of two is `w` of one times `w` of the other less `offset`, shape (n,). `curves`, shape
-    (n, c), are those of single features, or of the number of kept parts.
+    `x`, shape (n, m), are the features that can move, with mean 0 and variance 1 under the law. The
+    product of features i and j is wᵢwⱼ less `offset`, with `w` of shape (n, m) and `offset` of
+    shape (n,). `curves`, shape (n, c), are the values of the curves: of single features, or on
+    masks of the number of kept parts.
     """
 
     x: Array
@@ -54,9 +57,11 @@ class Field:
     """The moments of a law, and the covariance of the answers of any two rows.
 
     `moves`, shape (d,), says which features can move, and `mean` and `sd`, shape (m,), are those of
-    their matches. `along` and `across` are the coefficients that make products orthogonal to the
-    line, `level` is their mean. `pairs` and `triples` are the mean squared norms of products.
-    `shapes` has the values of the curves: for each number of kept parts, or for each step.
+    their matches. `level` is the mean of a product of two standardised features, and `along` and
+    `across` are its slopes on these two features and on the others: without these three parts, a
+    product is orthogonal to the line. `pairs` and `triples` are the means of the summed squares of
+    products of two and of three features. `shapes` has the values of the curves: if `by_size`, for
+    each number of kept parts, otherwise for each feature and step.
     """
 
     moves: NDArray[np.bool_]
@@ -109,7 +114,7 @@ class Field:
         return np.asarray(FREE + one.x @ two.x.T / max(one.x.shape[1], 1))
 
     def curve(self, one: Standardised, two: Standardised) -> Array:
-        """That of curves; its mean variance under the law is 1."""
+        """The covariance of curves, shape (n, n′); its mean variance under the law is 1."""
         return np.asarray(one.curves @ two.curves.T / max(self.shapes.size and self._rank, 1))
 
     @property
@@ -118,7 +123,7 @@ class Field:
         return int((np.abs(self.shapes).max(axis=-2, initial=0.0) > 0).sum())
 
     def products(self, one: Standardised, two: Standardised) -> Array:
-        """That of products of two features; its mean variance under the law is 1."""
+        """The covariance of products of two features, shape (n, n′), of mean variance 1."""
         m = one.x.shape[1]
         if self.pairs <= SEEN:
             return np.zeros((len(one), len(two)))
@@ -129,7 +134,7 @@ class Field:
         return np.asarray(both / self.pairs)
 
     def triple(self, one: Standardised, two: Standardised) -> Array:
-        """That of products of three features."""
+        """The covariance of products of three features, shape (n, n′), of mean variance 1."""
         if self.triples <= SEEN:
             return np.zeros((len(one), len(two)))
         first, second, third = ((one.x**k) @ (two.x**k).T for k in (1, 2, 3))

@@ -65,7 +65,7 @@ class Fitter(Protocol):
 
     @property
     def nbytes(self) -> int:
-        """How much memory it holds."""
+        """How much memory it holds, in bytes."""
 
     @property
     def shared(self) -> tuple[Array, ...]:
@@ -130,7 +130,7 @@ def checked(y: Array, weight: Array) -> Array:
 
 
 def is_flat(y: Array) -> bool:
-    """Whether answers differ by no more than rounding; NaN, one that is not known, counts not."""
+    """Whether answers differ by no more than rounding; unknown answers, NaN, are ignored."""
     known = y[~np.isnan(y)]
     return not len(known) or bool(np.ptp(known) <= 1e-12 * np.abs(known).max())
 

@@ -1,8 +1,9 @@
-"""Scores as functionals of a Gaussian process: for few rows, each of which is paid for.
+"""Scores as functionals of a Gaussian process, for few and costly rows.
 
-The target is the line of `Robust` and `Paired`: the one that fits best under the law. It is a
-linear functional of the answers at all points. A Gaussian process of these answers knows it, and
-how surely, from few rows: what is not linear is estimated, too, instead of being averaged out.
+The target is the line of `Robust` and `Paired`: the one that fits best under the law. This line is
+a linear functional of the answers at all points, so a Gaussian process of the answers gives its
+posterior. Few rows are enough, since the part of the model that is not linear is estimated, too,
+instead of being averaged out.
 """
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ MOST: Final = 1024
 
 TERMS: Final = 3
 WIDER: Final = 1.25
-"""Terms of the series for what the prior took of a slope, and the factor on the width of intervals.
-Without both, intervals of the strongest features were too narrow."""
+"""Terms of the series for the prior's shrinkage, and the factor on the width of intervals. Without
+both, intervals of the strongest features were too narrow."""
 
 ENOUGH_MASKS: Final = 2
 ENOUGH: Final = 4
@@ -45,8 +46,8 @@ strongest features were too narrow; none are given."""
 PROBABILITY: Final = (0.0, 1.0)
 CLIPS: Final = (1e-6, 0.005)
 BETTER: Final = 0.8
-"""Log-odds are used if they predict rows not seen with less than this share of the error. They are
-clipped in the one of two ways that predicts better."""
+"""Log-odds are used if their held-out root mean square error is below the share `BETTER` of that of
+probabilities. They are clipped at the one of `CLIPS` that predicts better."""
 
 DRAWN: Final = 4096
 """The number of masks that are not asked, at which log-odds are turned into probabilities."""
@@ -186,9 +187,9 @@ class Functionals:
     def _scale(self, plain: Believed) -> Array:
         """The scale of the scores, shape (m, m), in squares of the answers' unit.
 
-        The prior pulls slopes towards 0, the strong ones by most: what it took of each is added as
-        a bias, of whose series some terms are taken. Where answers not seen were missed by more
-        than the process expects, a variance is at least what these misses give.
+        The prior shrinks slopes, the large ones most. This bias is estimated by the first `TERMS`
+        terms of its series, and its square is added. Each variance, without the bias, is at least
+        that of a sandwich estimator from the held-out residuals.
         """
         shrunk = np.eye(len(plain.slopes)) - plain.hat @ self.seen.x
         bias = one = shrunk @ plain.slopes
@@ -284,7 +285,7 @@ class Answers:
 
 
 def _whole(z: Array) -> bool:
-    """Whether all masks are there."""
+    """Whether the rows z, shape (n, d), have all 2^d masks."""
     d = z.shape[1]
     return d < 32 and len(z) >= 1 << d and bool(len(np.unique(z, axis=0)) == 1 << d)
 

@@ -34,7 +34,7 @@ second thread costs more than it saves: on a busy machine a hundred times more."
 @final
 @dataclass(frozen=True, eq=False)
 class Scaled:
-    """Standardised answers, and how to undo it."""
+    """Standardised answers, and the mean and scale that undo the standardisation."""
 
     values: Array
     middle: float
@@ -103,7 +103,7 @@ class Regression:
     y: Array
     bell: Array
     inverse: Array
-    """Of the Cholesky factor of the rows' covariance, shape (n, n)."""
+    """The inverse of the Cholesky factor of the rows' covariance, shape (n, n)."""
     likelihood: float
     """log p(y): how well the covariance fits the answers."""
 

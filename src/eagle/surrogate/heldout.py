@@ -14,11 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eagle.surrogate.fit import Fit, checked, is_flat, weighted_r2
-from eagle.surrogate.posterior import StudentT, check_top
+from eagle.surrogate.posterior import LEVEL, StudentT, check_top
 from eagle.types import NOTHING, UNBOUNDED, Array, InputError, Range, Rows, finite, told
 
 CHANGED: Final = 10
-"""A feature must change in so many rows, and stay in so many, for an interval of its own."""
+"""A feature has an interval of its own if it changes in at least so many rows. A match must also
+stay in at least so many."""
 
 LEAST: Final = 1e-12
 """The least ridge, and the least 1 − leverage that a residual is divided by."""
@@ -29,10 +30,10 @@ LEAST: Final = 1e-12
 class Cautious:
     """A Student-t over many scores of which most are small: t_ν(mean, variance × factor).
 
-    Intervals are those of this t. But of a thousand features without effect, ten would have a sign
-    that is 99% sure. So probabilities use a prior N(0, τ²) that all scores share. τ² is estimated
-    from the scores: their mean square minus that of their errors. A score with standard error s is
-    multiplied by τ²/(τ² + s²).
+    Intervals are those of this t. But of a thousand features without effect, about twenty would
+    have a sign that is 99% sure. So probabilities use a prior N(0, τ²) that all scores share. τ² is
+    estimated from the scores: their mean square minus that of their errors. A score with standard
+    error s is multiplied by τ²/(τ² + s²).
     """
 
     mean: Array
@@ -62,7 +63,7 @@ class Cautious:
     def std(self) -> Array:
         return self.plain.std
 
-    def interval(self, level: float = 0.95, *, joint: bool = False) -> Array:
+    def interval(self, level: float = LEVEL, *, joint: bool = False) -> Array:
         return self.plain.interval(level, joint=joint)
 
     def probability_sign(self) -> Array:
@@ -81,17 +82,17 @@ class Cautious:
 class HeldOut:
     """A line for many features and few rows, with intervals that hold for any number of either.
 
-    x = z − μ are centred features without the instance. A ridge of λ = `ridge`·Σ Var z has the
-    slopes β. Row i, predicted without itself, has the residual e. Then the mean of
-    ψ = β₋ᵢ + e·x/Var z over rows of the law is the slope of infinitely many rows, whatever β is. A
-    score is the mean of ψ over the rows asked, and its variance is that of a mean. All is linear in
-    the answers. Rows must follow their law, and have equal weights except for how often they were
-    planned. The law's mean and variance are taken from the rows; a Latin hypercube has those of the
-    law.
+    x = z − μ are the centred features of all rows but the instance. A ridge regression with λ =
+    `ridge`·Σ Var z gives the slopes β, and without row i the slopes β₋ᵢ and the residual e of row
+    i. The expectation of ψ = β₋ᵢ + e·x/Var z under the law is the slope of infinitely many rows,
+    whatever β is. A score is the mean of ψ over the rows asked, and its variance is that of a mean.
+    Scores are linear in the answers. Rows must follow their law, and have equal weights except for
+    how often they were planned. The law's mean and variance are taken from the rows; a Latin
+    hypercube has those of the law.
 
-    A feature that changed, or stayed, in fewer than 10 rows has no interval of its own: its scale
-    is the range of all answers. Probabilities are `Cautious`. With no more rows than features there
-    is no R².
+    A feature that changed in fewer than 10 rows, or a match that stayed in fewer, has no interval
+    of its own: its scale is the range of all answers. Probabilities are `Cautious`. With no more
+    rows than features there is no R².
     """
 
     ridge: float = 1.0
@@ -105,7 +106,7 @@ class HeldOut:
         """Numbers held besides the rows: the smaller Gram matrix, and rows of features."""
         return 3 * min(n, d) ** 2 + 3 * n * d
 
-    def on(self, rows: Rows) -> Misses:
+    def on(self, rows: Rows) -> HeldOutLine:
         if not len(rows):
             raise InputError("a line needs at least one point")
         features, often = rows.features[1:], rows.often[1:]
@@ -115,7 +116,7 @@ class HeldOut:
         hat = _hat(x, often, max(self.ridge * float(variance.sum()), LEAST))
         left = np.maximum(1.0 - np.vecdot(x, hat.T), LEAST)
         reach = np.divide(x, variance, out=np.zeros_like(x), where=moved) - hat.T
-        return Misses(rows, mean, x, hat, left, reach, moved, moved & _seen(rows))
+        return HeldOutLine(rows, mean, x, hat, left, reach, moved, moved & _seen(rows))
 
     def fit(self, features: Array, y: Array, weight: Array) -> Fit:
         """Fit answers to rows that were planned once each."""
@@ -124,11 +125,11 @@ class HeldOut:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Misses:
-    """A held-out line on its rows. Only the answers are missing.
+class HeldOutLine:
+    """A held-out line prepared for its rows, before the answers.
 
     `hat`, shape (d, n), turns answers into slopes. `left`, shape (n,), is 1 − leverage. `reach`,
-    shape (n, d), is what a held-out residual of 1 adds to the slopes. `moved` features have a
+    shape (n, d), is what a held-out residual of 1 adds to the slopes in ψ. `moved` features have a
     score, and `known` ones an interval of their own.
     """
 
@@ -176,7 +177,7 @@ class Misses:
         return Fit(scores, intercept, local, r2, held, posterior)
 
     def _scale(self, around: Array, reach: float) -> Array:
-        """The covariance of the mean over rows; `reach`² where a feature is not `known`."""
+        """The scores' covariance, shape (d, d); a feature not `known` has the variance `reach`²."""
         n = len(around)
         around = np.where(self.known, around, 0.0)
         scale = around.T @ around * (n / (n - 1))
@@ -186,7 +187,7 @@ class Misses:
 
 
 def _moments(features: Array, often: Array) -> tuple[Array, Array]:
-    """The mean and the variance of each feature, shape (d,): exactly 0 if it never changes."""
+    """The mean and the variance of each feature, shape (d,); 0 variance if it never changes."""
     if not len(features):
         return np.zeros(features.shape[1]), np.zeros(features.shape[1])
     mean = np.average(features, axis=0, weights=often)

@@ -1,4 +1,4 @@
-"""The lasso path by least angles: the order in which features are selected.
+"""The lasso path by least-angle regression (LARS): the order in which features are selected.
 
 LIME's selection and S-LIME's test use the same path, so the test is about what is reported.
 """
@@ -181,7 +181,7 @@ class _Path:
         return along, float(products[j] - along @ products[self._inside])
 
     def _way(self) -> tuple[Array, Array]:
-        """The direction of slopes that lowers all reach inside by 1, and how all reach falls."""
+        """The direction of slopes that lowers |reach| inside by 1, and how far each reach falls."""
         way, fall = np.zeros_like(self._slopes), np.zeros_like(self._slopes)
         for _ in range(2):  # the second pass corrects rounding errors of the inverse
             more = np.zeros_like(way)
@@ -226,7 +226,7 @@ class _Path:
             self._shut[enters] = True
 
     def _next_out(self, way: Array) -> tuple[int | None, float]:
-        """The column whose slope is 0 next, and after what length: 0 if it cannot leave 0."""
+        """The column whose slope is next at 0, and after what length; 0 if the slope stays at 0."""
         inside = np.sort(self._inside)
         slopes, way, size = self._slopes[inside], way[inside], self._rows.size[inside]
         ahead = way * self._sign[inside] * size

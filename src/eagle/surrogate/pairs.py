@@ -19,7 +19,7 @@ from eagle.kernel import log_ways
 from eagle.surrogate.bayes import BayesLinear, Line, Prior
 from eagle.surrogate.fit import Fit, is_flat, weighted_r2
 from eagle.surrogate.posterior import StudentT
-from eagle.surrogate.robust import UNSEEN, beyond
+from eagle.surrogate.variance import UNSEEN, beyond
 from eagle.types import UNBOUNDED, Array, InputError, Need, Range, Rows, finite, told
 
 ENOUGH: Final = 2
@@ -45,7 +45,7 @@ TAIL: Final = 0.1
 """The tail of the answers is judged by this share of them, the farthest from their median."""
 
 FAINT: Final = 1e-150
-"""Weights below this, whose squares vanish, are taken in units of the largest."""
+"""If all weights are below this, they are divided by the largest: their squares would underflow."""
 
 
 @final
@@ -82,7 +82,7 @@ class Paired:
         if not ((z == 0) | (z == 1)).all():
             raise InputError("pairs of complements are masks, of zeros and ones: use Robust()")
         kept = z.sum(axis=1).astype(np.intp)
-        pairs = Pairs.of(z)
+        pairs = MaskPairs.of(z)
         whole = z.shape[1] < 63 and pairs.masks == 1 << z.shape[1]
         spread = float(weighted_variance(z, weight).sum()) or 1.0
         mean = float(weight.mean())
@@ -107,7 +107,7 @@ class PairedLine:
 
     line: Line
     d: int
-    pairs: Pairs
+    pairs: MaskPairs
     unasked: Array
     whole: bool
 
@@ -145,8 +145,8 @@ class PairedLine:
         )
 
     def _posterior(self, mean: Array, gone: Array, gap: float, unit: float) -> StudentT | None:
-        """How sure the scores are. `gone` are residuals of held-out rows, and `gap` is the jump of
-        one mask in as many as were asked that none of them shows, in units of `unit`."""
+        """How sure the scores are; None with too few rows. `gone`, shape (n,), are the held-out
+        residuals, and `gap` is that of `unseen_jump`, both in units of `unit`."""
         line, slopes = self.line, slice(1, self.d + 1)
         scores = mean[slopes]
         if self.whole:
@@ -166,8 +166,9 @@ class PairedLine:
     def _spread(self, hat: Array, gone: Array, gap: float) -> Array:
         """The slopes' covariance by what each pair's misfit adds to them, shape (d, d).
 
-        A mask that was not drawn may have carried as much misfit as the few that carry most of it,
-        or may have jumped. Which slopes it would have moved is not known, so all are.
+        A mask that was not drawn may carry as much misfit as the few that carry most of it, or may
+        have an answer beyond those seen. Which slopes that mask would move is not known, so the
+        variances of all are raised.
         """
         pull = self.pairs.sums(hat * gone[:, None])
         even, each = hat.T @ hat, np.vecdot(pull, pull)
@@ -185,7 +186,7 @@ class PairedLine:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Pairs:
+class MaskPairs:
     """Rows sorted by pair, where each pair starts, and the number of different masks."""
 
     order: NDArray[np.intp]
@@ -193,7 +194,7 @@ class Pairs:
     masks: int
 
     @classmethod
-    def of(cls, z: Array) -> Pairs:
+    def of(cls, z: Array) -> MaskPairs:
         kept = z == 1
         masks = len(np.unique(_packed(kept)))
         packed = _packed(kept ^ ~kept[:, :1])  # of a pair, the mask that keeps part 0
@@ -208,12 +209,13 @@ class Pairs:
 
 
 def unseen_jump(y: Array, bounds: Range) -> float:
-    """The root mean square of jumps beyond the answers seen, of one mask in as many as were asked.
+    """The root mean square distance by which an answer not seen may lie beyond those seen.
 
-    It is the way to the farther bound times √p, where p is the chance that a mask that leaves the
-    range of the answers goes all that way. By Hill's estimate the tail of the answers falls as a
-    power of their distance from the median. So answers of which a few are far beyond all others may
-    jump, and those whose range is well filled may not. If all are the same, p is 1.
+    One mask in as many as were asked is taken to have such an answer. The distance is `beyond`, the
+    way to the farther bound, times √p, where p is the probability that such an answer reaches that
+    bound. By Hill's estimate the tail of the answers falls as a power of their distance from the
+    median. So p is large if a few answers are far beyond all others, and small if the answers fill
+    their range well. If all answers are equal, p is 1.
     """
     gap = beyond(y, bounds)
     if gap == 0 or is_flat(y):
@@ -227,7 +229,7 @@ def unseen_jump(y: Array, bounds: Range) -> float:
 
 
 def _packed(kept: NDArray[np.bool_]) -> NDArray[np.void]:
-    """Each row as one value."""
+    """Each mask, its bits packed, as one value that can be compared, shape (n,)."""
     bits = np.ascontiguousarray(np.packbits(kept, axis=1))
     return np.asarray(bits.view(np.dtype((np.void, bits.shape[1]))).ravel())
 
@@ -249,7 +251,8 @@ def bent(kept: NDArray[np.intp], weight: Array, degree: int) -> Array:
     """Polynomials of the number of kept parts, from the second degree on, shape (n, up to 2).
 
     Under the weights they are orthogonal to the line and to one another, and have variance 1. The
-    law depends on this number alone, so what is orthogonal to the number is so to every part.
+    law of masks depends on the number of kept parts alone, so a polynomial that is orthogonal to
+    this number is orthogonal to every part.
     """
     share = np.bincount(kept, weight) / weight.sum()
     k = np.linspace(-1.0, 1.0, len(share)) if len(share) > 1 else np.zeros(1)

@@ -49,7 +49,7 @@ class Lasso:
         return Fit(slopes, intercept, local, weighted_r2(level, fitted, share))
 
     def _slopes(self, z: Array, y: Array, weight: Array) -> Array:
-        """The slopes of the features as they are. Weights have the mean 1."""
+        """The slopes on the features' own scale, shape (d,). Weights have the mean 1."""
         share = weight / len(weight)
         spread = np.sqrt(share @ (z - share @ z) ** 2)
         moves = spread > 0

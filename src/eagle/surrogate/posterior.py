@@ -11,6 +11,9 @@ from eagle.types import Array, InputError, finite, told
 
 DRAWS = 20_000
 
+LEVEL: Final = 0.95
+"""The level of intervals unless the caller names another."""
+
 
 class Posterior(Protocol):
     """How sure the scores are. `mean` has shape (d,)."""
@@ -26,7 +29,7 @@ class Posterior(Protocol):
     def std(self) -> Array:
         """The standard deviation of each score, shape (d,); NaN where it is not known."""
 
-    def interval(self, level: float = 0.95, *, joint: bool = False) -> Array:
+    def interval(self, level: float = LEVEL, *, joint: bool = False) -> Array:
         """Central intervals, shape (d, 2): each at that level, or jointly for all at once."""
 
     def probability_sign(self) -> Array:
@@ -72,7 +75,7 @@ class StudentT:
             return np.where(self.spread > 0, np.inf, 0.0)
         return np.asarray(self.spread * np.sqrt(self.df / (self.df - 2)))
 
-    def interval(self, level: float = 0.95, *, joint: bool = False) -> Array:
+    def interval(self, level: float = LEVEL, *, joint: bool = False) -> Array:
         """Central credible intervals, shape (d, 2).
 
         Marginal: each coordinate lies in its own with probability `level`. Joint: all lie in
@@ -94,7 +97,7 @@ class StudentT:
         return float(special.ndtri(p) if np.isinf(self.df) else special.stdtrit(self.df, p))
 
     def _ellipsoid(self, level: float) -> float:
-        """How far the credible ellipsoid reaches along each axis, in scales."""
+        """Half the width of the box around the credible ellipsoid, in units of `spread`."""
         from scipy import special
 
         d = len(self.mean)
@@ -146,7 +149,7 @@ class Draws:
     def std(self) -> Array:
         return np.asarray(self.values.std(axis=0, ddof=1))
 
-    def interval(self, level: float = 0.95, *, joint: bool = False) -> Array:
+    def interval(self, level: float = LEVEL, *, joint: bool = False) -> Array:
         """Percentile intervals, shape (d, 2); if `joint`, so wide that all hold at once."""
         check_level(level)
         low, high = np.quantile(self.values, [(1 - level) / 2, (1 + level) / 2], axis=0)
@@ -191,7 +194,7 @@ class Bounds:
     def std(self) -> Array:
         return np.full(len(self.mean), np.nan)
 
-    def interval(self, level: float = 0.95, *, joint: bool = False) -> Array:
+    def interval(self, level: float = LEVEL, *, joint: bool = False) -> Array:
         if self.level is None:
             raise InputError(
                 "these bounds have no level: `shown()` gives them as they are, and no interval at "
@@ -222,9 +225,9 @@ def signs_together(alone: Array, spread: Array) -> Array:
     """Probabilities of signs, shape (d,), from those of each score alone and their spreads.
 
     If most effects are small, a small one that stands out by chance may well have the wrong sign.
-    So effects are modelled as draws from a mixture of normal laws around 0, of `SIZES` sizes. The
-    shares of the sizes are estimated from all effects (Stephens 2017), with a prior count of
-    1/`SIZES` each.
+    So effects are modelled as draws from a mixture of `SIZES` normal distributions of mean 0, whose
+    standard deviations are fixed. Their shares are estimated from all effects (Stephens 2017), with
+    a prior count of 1/`SIZES` each.
     """
     from scipy import special
 
@@ -263,9 +266,9 @@ def share_in_top(draws: Array, k: int) -> Array:
 
 
 def in_top(draws: Array, k: int) -> Array:
-    """Whether each coordinate is among the k largest of its row in size, shape (n, d).
+    """1 where a coordinate is among the k largest of its row in size, otherwise 0, shape (n, d).
 
-    Equals share the places that are left; what is exactly 0 is never in the top.
+    Tied coordinates share the places that are left. A coordinate of exactly 0 is never in the top.
     """
     d = draws.shape[1]
     size = np.abs(draws)
@@ -275,3 +278,16 @@ def in_top(draws: Array, k: int) -> Array:
     above, at = size > least, (size == least) & (size > 0)
     equal = np.maximum((size == least).sum(axis=1, keepdims=True), 1)
     return np.asarray(above + at * ((k - above.sum(axis=1, keepdims=True)) / equal))
+
+
+def columns(
+    posterior: Posterior | None, signed: bool, d: int, level: float
+) -> tuple[Array, Array, Array, Array]:
+    """Low, high, standard deviation and P(sign), shape (d,) each; NaN where not known."""
+    nothing = np.full(d, np.nan)
+    if posterior is None:
+        return nothing, nothing, nothing, nothing
+    if isinstance(posterior, Bounds):
+        return posterior.low, posterior.high, nothing, nothing
+    low, high = posterior.interval(level).T
+    return low, high, posterior.std, posterior.probability_sign() if signed else nothing

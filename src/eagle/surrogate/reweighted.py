@@ -1,8 +1,8 @@
-"""A line on rows that were drawn for no instance in particular, weighed to the law of one.
+"""A line on the rows of a survey, reweighted to the law of one instance.
 
-Rows of a survey serve every instance. For one of them each row counts by how much more probable
-that instance makes it. Scores are those of a weighted line; their intervals are those of `Robust`,
-with the weights in them.
+Rows of a survey serve every instance. For one instance the weight of a row is the row's probability
+under the instance's law over that under the survey's law. Scores are those of a weighted line, and
+intervals are computed as in `Robust`, with these weights.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from eagle.surrogate.fit import Fit, checked, is_flat
 from eagle.surrogate.posterior import StudentT
-from eagle.surrogate.robust import (
+from eagle.surrogate.variance import (
     CALM,
     FEW_CARRIERS,
     KNOWN,
@@ -35,24 +35,25 @@ from eagle.surrogate.robust import (
 from eagle.types import UNBOUNDED, Array, InputError, Need, Range, Rows
 
 FEWEST: Final = 12
-"""Of a feature that matches in fewer rows than this, or differs in fewer, nothing is claimed."""
+"""A feature is not known if it matches in fewer rows than this, or differs in fewer, unless it
+matches in all."""
 
 PAIRED: Final = 64
-"""Products of two features are looked at for so many of them, spread over all."""
+"""At most so many features enter products of two; they are evenly spaced."""
 
 RIDGE: Final = 0.01
-"""The prior precision of each slope; weights have the mean 1. A survey has rows enough to do nearly
-without: a precision of 1 would take 6% from a value that 16 rows have."""
+"""The prior precision of each slope; weights have the mean 1. A survey has enough rows to need
+almost no prior: a precision of 1 would shrink the slope of a value that 16 rows have by 6%."""
 
 
 @final
 @dataclass(frozen=True)
 class Evenness:
-    """How evenly rows fill their law, in blocks of their order and all together.
+    """How evenly rows fill their law, in blocks of consecutive rows and all together.
 
-    A pair of numbers is the mean square of sums of products of two features, and of three, beside
-    that of independent rows. `blocks` has a pair for each length of blocks, shortest first, and
-    `whole` that of all `rows` rows. Rows after these are supplements, which have no balance.
+    A pair of numbers is the mean square of sums of products of two features, and of three, divided
+    by that of independent rows. `blocks` has a pair for each length of blocks, shortest first, and
+    `whole` is the pair of all `rows` rows. Rows after these are supplements, which have no balance.
     """
 
     rows: int
@@ -61,12 +62,12 @@ class Evenness:
 
     @cached_property
     def lengths(self) -> list[int]:
-        """How many rows the blocks have."""
+        """The lengths of blocks, in rows, shortest first."""
         return block_lengths(self.rows)
 
     @cached_property
     def balance(self) -> Balance:
-        """For sums over the shortest blocks."""
+        """The balance of rows that are already summed over the shortest blocks."""
         if not self.lengths:
             return Balance((), (), np.empty((0, 2)), np.ones(2))
         least = self.lengths[0]
@@ -98,14 +99,14 @@ class Reweighted:
             )
         z = np.ascontiguousarray(rows.features[1:].T)
         evenness = self.evenness
-        if len(rows) - 1 < evenness.rows:  # a part of the survey is as even as its own rows
+        if len(rows) - 1 < evenness.rows:  # the first rows of a survey have another evenness
             evenness = measured([(z, rows.weight[1:])])
         return Weighed.of(z, rows.weight[1:], evenness, anchor=rows.features[0])
 
 
 @final
 class Buffers:
-    """Arrays that one line after another is fitted in: fresh memory costs more than the sums."""
+    """Arrays that one line after another reuses: allocation would cost more than the sums."""
 
     def __init__(self) -> None:
         self._held: dict[str, Array] = {}
@@ -148,7 +149,7 @@ class Weighed:
         anchor: Array | None = None,
         buffers: Buffers | None = None,
     ) -> Weighed:
-        """From features, shape (d, n), which buffers may overwrite, and weights, shape (n,)."""
+        """From features, shape (d, n), and weights, shape (n,); `x` and `t` go into the buffers."""
         buffers = Buffers() if buffers is None else buffers
         weight = weight / weight.mean()
         matches = z @ np.ones(len(weight))
@@ -180,7 +181,7 @@ class Weighed:
 
     @cached_property
     def left(self) -> Array:
-        """What is left of a row's residual once the row is held out, shape (n,)."""
+        """1 − leverage: a row's residual over its residual when it is held out, shape (n,)."""
         lever = np.einsum("ij,ij->j", self.inverse @ self.x, self.t)
         return np.asarray(np.maximum(1.0 - self.weight / len(self.weight) - lever, LEAST))
 
@@ -223,11 +224,11 @@ class Weighed:
 @final
 @dataclass(frozen=True, eq=False)
 class Pulls:
-    """What each row's misfit adds to the scores, and what follows of it.
+    """What each row's misfit adds to the scores, and the scores' t that follows.
 
-    `terms`, shape (d, n), times the inverse and the `unit` are the pulls. `share` is how much of
-    the variance of independent rows balance leaves; `scale`, in squares of the unit, and `df` are
-    those of the scores' t.
+    The line's `inverse` @ `terms` × `unit`, shape (d, n), are the pulls. `share` is the share of
+    the variance of independent rows that balance leaves. `scale`, shape (d, d), in squares of the
+    unit, and `df` are those of the scores' t.
     """
 
     line: Weighed
@@ -284,9 +285,10 @@ def _sandwich(inverse: Array, terms: Array) -> Array:
 def left_by_balance(
     evenness: Evenness, terms: Array, inverse: Array | None, variance: Array
 ) -> float:
-    """The share of variance that balance leaves, drawn towards what is usual.
+    """The share of the variance that balance leaves, shrunk towards the usual share.
 
-    `terms`, shape (d, rows), times the inverse, if there is one, are pulls of this variance.
+    `inverse` @ `terms`, or `terms` if there is no inverse, shape (d, rows), are what rows add to
+    sums. `variance`, shape (d,), is that of the sums if rows were independent.
     """
     balance = evenness.balance
     if not balance.starts:
@@ -299,7 +301,7 @@ def left_by_balance(
 
 
 def _shrunk(inverse: Array, slopes: Array) -> Array:
-    """What the prior has taken from the slopes, shape (d,)."""
+    """How far the prior shrank the slopes, shape (d,)."""
     step, total = slopes, np.zeros_like(slopes)
     for _ in range(STEPS):
         step = RIDGE * (inverse @ step)
@@ -329,7 +331,7 @@ def measured(instances: list[tuple[Array, Array]]) -> Evenness:
 
 
 def _evenness(z: Array, weight: Array, length: int) -> tuple[float, float]:
-    """(Σ w xᵢxⱼ)² summed over blocks, beside Σ w² xᵢ²xⱼ², over pairs; and over triples alike."""
+    """(Σ w xᵢxⱼ)² summed over blocks, divided by Σ w² xᵢ²xⱼ², for pairs, and so for triples."""
     x = z[np.ptp(z, axis=1) > 0]
     x = x - (x @ weight / weight.sum())[:, None]
     x /= np.sqrt(x**2 @ weight / weight.sum())[:, None]
@@ -348,7 +350,7 @@ def _evenness(z: Array, weight: Array, length: int) -> tuple[float, float]:
 def _ratio(
     one: Array, other: Array, weight: Array, starts: NDArray[np.intp], which: NDArray[np.bool_]
 ) -> float:
-    """The mean square of sums of products over blocks beside that of independent rows."""
+    """The mean square of sums of products over blocks, divided by that of independent rows."""
     if not which.any():
         return 1.0
     total = 0.0
@@ -360,5 +362,5 @@ def _ratio(
 
 
 def _some(x: Array, most: int) -> Array:
-    """At most so many rows, spread over all of them."""
+    """At most `most` features, which are the rows of x, evenly spaced."""
     return x if len(x) <= most else x[np.linspace(0, len(x) - 1, most).astype(int)]

@@ -12,13 +12,13 @@ from eagle.surrogate.lasso import columns, path, reported
 from eagle.ties import best, ranked
 from eagle.types import Array, InputError
 
-FEWEST_BY_WEIGHT = 6
+MOST_FORWARD = 6
 """LIME's "auto" goes forward up to this many features, and by weight beyond."""
 
 
 @runtime_checkable
 class Selection(Protocol):
-    """A choice of features, a value."""
+    """A way to choose features; a value without state."""
 
     def choose(self, features: Array, y: Array, weight: Array) -> NDArray[np.intp]:
         """The columns kept; the first row is the instance."""
@@ -103,7 +103,7 @@ class Auto:
         _check(self.k)
 
     def choose(self, features: Array, y: Array, weight: Array) -> NDArray[np.intp]:
-        way = Forward(self.k) if self.k <= FEWEST_BY_WEIGHT else Highest(self.k)
+        way = Forward(self.k) if self.k <= MOST_FORWARD else Highest(self.k)
         return way.choose(features, y, weight)
 
 

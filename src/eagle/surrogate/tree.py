@@ -100,7 +100,7 @@ class Tree:
         return train, test
 
     def _depth(self, z: Array, y: Array, weight: Array) -> int:
-        """The depth with the best mean R² over two shuffled folds; the shallower of equals."""
+        """The depth with the best mean R² over two shuffled folds; of equals the first."""
         if len(y) < FEWEST or len(self.depths) == 1:
             return self.depths[0]
         from sklearn.model_selection import KFold

@@ -1,7 +1,7 @@
-"""How the errors of a survey's explanations go together.
+"""The joint errors of a survey's explanations.
 
-All of them rest on the same rows. What a row's misfit adds to the scores of two instances is known
-for both, so the error of any sum over instances is that of the summed pulls.
+All explanations rest on the same rows. A pull is what a row's misfit adds to the scores of an
+instance. The error of a sum over instances is that of the pulls, summed over instances.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from eagle.explanations import SOME, spread_over
 from eagle.packages import one_thread
 from eagle.surrogate.posterior import StudentT
 from eagle.surrogate.reweighted import Buffers, Pulls, degrees, left_by_balance
-from eagle.surrogate.robust import narrowing
+from eagle.surrogate.variance import narrowing
 from eagle.survey.surveyed import Known, Surveyed
 from eagle.survey.weigh import Supplement
 from eagle.targets import Target
@@ -30,7 +30,7 @@ BLOCKS: Final = 64
 @final
 @dataclass(frozen=True, eq=False)
 class SurveyErrors:
-    """Errors of the explanations of instances `rows`, which are about the same of the targets."""
+    """Errors of the explanations of the instances `rows`, which all have the same target."""
 
     many: Surveyed
     known: Known
@@ -43,7 +43,7 @@ class SurveyErrors:
     def _pulls(
         self, index: NDArray[np.intp]
     ) -> Iterator[tuple[Pulls, StudentT, Sequence[Supplement]]]:
-        """For some of the rows the pulls, the scores with their scale, and the supplements."""
+        """For the instances `index`: the pulls, the posterior of the scores, and supplements."""
         target = self.targets[int(self.rows[0])]
         buffers, answers = Buffers(), self.many.about(target)
         bounds = self.many.bounds(target)
@@ -56,8 +56,12 @@ class SurveyErrors:
                 yield pulls, fit.posterior, more
 
     def deviation(self, factor: Array) -> tuple[Array, float]:
-        """Pulls are summed over instances first. What balance leaves of the sum's variance is read
-        off its blocks. What no row has told may point the same way for all instances."""
+        """The standard error of Σ factor × score, shape (d,), and its degrees of freedom.
+
+        Pulls are summed over instances first. The share of the sum's variance that balance leaves
+        is estimated from blocks of rows. The part of an instance's variance that is not from pulls
+        may err the same way for all instances, so its standard errors are added, not their squares.
+        """
         chosen = spread_over(len(self.rows), SOME)
         factor = _rescaled(factor, chosen)
         d, rows = factor.shape[1], self.many.survey.rows
@@ -83,9 +87,10 @@ class SurveyErrors:
         return np.sqrt(narrowing(df) * variance) + untold, df
 
     def draws(self, count: int) -> Iterator[tuple[int, Array]]:
-        """Each block of the survey's rows errs in a random direction, the same for all instances.
+        """For some instances, the number of each, and draws of its scores, shape (count, d).
 
-        For each instance, draws are as wide as its own intervals.
+        The pulls of each block of the survey's rows are multiplied by one normal number for all
+        instances. For each instance, draws are as wide as its own intervals.
         """
         chosen = spread_over(len(self.rows), SOME)
         rows, rng = self.many.survey.rows, np.random.Generator(np.random.PCG64(0))
@@ -103,7 +108,10 @@ class SurveyErrors:
 
 
 def _rescaled(factor: Array, chosen: NDArray[np.intp]) -> Array:
-    """The factors of the rows chosen, as large in all, by sign, as those of all rows."""
+    """The factors of the rows chosen, scaled to have the same sums as those of all rows.
+
+    Positive and negative factors of each column are scaled apart.
+    """
     some = factor[chosen]
     if len(some) == len(factor):
         return some

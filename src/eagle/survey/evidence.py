@@ -1,6 +1,6 @@
 """What an explanation of a survey rests on: the survey's rows, seen from one instance.
 
-Nothing of it is held beside the survey. Arrays are made when they are looked at.
+Arrays of rows are not stored besides those of the survey: they are computed when they are read.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class SurveyEvidence:
     """The rows of a survey and of an instance's supplements, the instance itself first.
 
     The instance has the weight 0: it is no row of the survey. Its answers are `own`, NaN if the
-    model was not asked.
+    model was not asked. `survey`, shape (rows, outputs), are the answers of the survey's rows.
     """
 
     drawn: Drawn
@@ -88,7 +88,7 @@ class SurveyEvidence:
         return None
 
     def rows(self, surrogate: Surrogate, n: int | None = None) -> Rows:
-        """The first n rows, or all, as the line of a survey is put on them."""
+        """The first n rows, or all, for the line of a survey."""
         return Rows(self.features[:n], self.weight[:n], self.often[:n], balanced=True)
 
     @cached_property

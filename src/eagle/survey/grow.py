@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
@@ -10,7 +11,7 @@ import numpy as np
 from eagle.progress import Progress
 from eagle.surrogate.posterior import Posterior
 from eagle.surrogate.reweighted import Buffers
-from eagle.survey.plan import LEAST, Account, SurveyPlan
+from eagle.survey.plan import LEAST, Account, SurveyPlan, checked_rows
 from eagle.survey.surveyed import Surveyed
 from eagle.table.frame import frame
 from eagle.targets import Target
@@ -27,7 +28,22 @@ SAMPLE: Final = 30
 """A sample has at least so many rows."""
 
 FIRST: Final = 512
-"""The first look of a survey that grows until it is sure has so many rows."""
+"""A survey that grows until a rule is met begins with so many rows, or with all if fewer."""
+
+
+def survey_of(
+    plan: Callable[[int], SurveyPlan],
+    rows: int,
+    until: Rule | None,
+    sample: Any,
+    target: Target,
+    progress: bool,
+) -> Survey:
+    """A survey of so many rows, asked now; with a rule, until most rows of the sample meet it."""
+    if until is None:
+        return answered(plan(rows), progress)
+    made = answered(plan(min(checked_rows(rows), FIRST)), progress)
+    return made.grow(rows, until=until, sample=sample, target=target, progress=progress)
 
 
 def answered(plan: SurveyPlan, progress: bool = True) -> Survey:
@@ -53,7 +69,10 @@ def answered(plan: SurveyPlan, progress: bool = True) -> Survey:
 
 
 def _rescued(plan: SurveyPlan, answers: Array | None, account: Account) -> list[Survey]:
-    """The survey of what was answered before the end: the beginning of a survey is one, too."""
+    """The survey of the rows answered before the failure, in a list.
+
+    If they are too few, the list has the survey that was to grow, or nothing.
+    """
     before = [] if plan.before is None else [plan.before]
     if answers is None:
         return before
@@ -88,7 +107,7 @@ def grown(
 
 
 def check_sample(sample: Any) -> None:
-    """Refuse a sample that a survey cannot be stopped by, before anything is paid."""
+    """Refuse a sample that is missing or too small, before the model is asked."""
     rows = 0 if sample is None else len(frame(sample))
     if rows < SAMPLE:
         raise InputError(
@@ -98,7 +117,7 @@ def check_sample(sample: Any) -> None:
 
 
 def lengths(have: int, most: int) -> list[int]:
-    """The lengths at which a growing survey looks: doubled, up to the most."""
+    """The numbers of rows at which a growing survey checks its rule: doubled, up to `most`."""
     out = []
     while have < most:
         have = min(2 * have, most)
@@ -107,7 +126,10 @@ def lengths(have: int, most: int) -> list[int]:
 
 
 def met(many: Surveyed, own: Array, rule: Rule, target: Target, looks: int) -> bool:
-    """Whether most rows of the sample meet the rule. Each look has its share of the error."""
+    """Whether most rows of the sample meet the rule, at one of `looks` checks.
+
+    Each check has an equal share of the error probability.
+    """
     survey, sure, buffers = many.survey, 0, Buffers()
     for i, aim in enumerate(many.targets(own, target)):
         line, more = many.line(i, survey.known, buffers)

@@ -1,4 +1,4 @@
-"""Which model answered a survey, and over which background."""
+"""Which model answered, over which background: of a survey, and of an explainer."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from typing import Any, Final, final
 
 import numpy as np
 
+from eagle.models.box import Box
 from eagle.table.background import Background
 from eagle.table.column import plain
+from eagle.types import Source
 
 PACKAGES: Final = ("eagle-xai", "numpy", "scipy", "scikit-learn", "xgboost", "lightgbm", "catboost")
 """Packages whose versions are told."""
@@ -40,12 +42,29 @@ class Identity:
 
 
 def identity(function: Any, name: str, background: Background) -> Identity:
-    """Of the function that a model is asked by, which is never changed, and of a background."""
+    """The identity of a model, by the function that is asked, and of a background."""
     classes = getattr(getattr(function, "__self__", None), "classes_", None)
     own = None
     if isinstance(classes, np.ndarray) and classes.ndim == 1:
         own = tuple(plain(c) for c in classes)
     return Identity(name, digest_of(function), background_digest(background), versions(), own)
+
+
+def of_explainer(box: Box, source: Source, method: Any, budget: int, seed: int) -> dict[str, Any]:
+    """What decides the explanations of an explainer besides the rows, as plain data."""
+    ground = source.kind.background
+    whole = digest_of(source.without(frozenset())) if ground is None else background_digest(ground)
+    return {
+        "model": box.calls_it,
+        "model digest": digest_of(box.function),
+        "background": whole,
+        "view": source.kind.view,
+        "method": method.name,
+        "method digest": digest_of(method),
+        "budget": budget,
+        "seed": seed,
+        "link": None if box.link is None else repr(box.link),
+    }
 
 
 def background_digest(background: Background) -> str:

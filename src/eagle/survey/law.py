@@ -23,16 +23,16 @@ GRID: Final = 1 << 20
 """Probabilities of the law are multiples of 1/GRID, so that no rounding decides a row."""
 
 WORTH: Final = 1000
-"""A feature's score should rest on as many rows as so many rows of a plan of its own…"""
+"""A feature's score should be as precise as from so many rows of the instance's own plan."""
 
 SHARE: Final = 1 / 4
-"""…or on this share of the survey's rows, if that is less."""
+"""If this share of the survey's rows is less than `WORTH`, so many rows are enough."""
 
 SPARE: Final = 1.25
-"""A supplement has so many times the rows that would just do."""
+"""The factor on the number of rows that a supplement needs, as a reserve."""
 
 FEWEST: Final = 16
-"""A value is had by at least so many rows, those of its supplement among them."""
+"""A value with a supplement should be in at least so many rows, the supplement's included."""
 
 Indices = NDArray[np.intp]
 
@@ -78,7 +78,7 @@ class RootLaw:
 
     @cached_property
     def base(self) -> Array:
-        """log s/q of each state, shape (d, states): what a row weighs for every instance."""
+        """log s/q of each state, shape (d, states): the part of log w that all instances share."""
         drawn, nothing = self.draw > 0, np.zeros_like(self.share)
         s = np.log(self.share, where=drawn, out=nothing.copy())
         return s - np.log(self.draw, where=drawn, out=nothing)

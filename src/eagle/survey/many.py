@@ -66,7 +66,7 @@ class Row:
 def explanations(
     many: Surveyed, own: Array, known: Known, target: Target, asked: bool, silent: bool
 ) -> Explanations:
-    """Numbers of all rows now; an explanation of one of them when it is looked at."""
+    """The numbers of all rows are computed now, and the explanation of a row when it is read."""
     targets = many.targets(own, target)
     alike = groups(many, targets)
     first = np.unique(alike, return_index=True)[1]

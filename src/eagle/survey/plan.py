@@ -21,7 +21,7 @@ from eagle.survey.identity import Identity, identity
 from eagle.survey.law import Indices, RootLaw
 from eagle.survey.rows import Drawn, draw, table
 from eagle.table.background import Background
-from eagle.types import Array, InputError, LimitError, Source, integer
+from eagle.types import Array, InputError, Kind, LimitError, Need, Source, integer
 from eagle.until import Budget
 
 if TYPE_CHECKING:
@@ -33,6 +33,9 @@ WIDEST: Final = 1 << 16
 LEAST: Final = 64
 """A survey has at least so many rows."""
 
+MANY: Final = 100_000
+"""Where so many model rows are asked for single explanations, a survey is mentioned."""
+
 MOST: Final = 1 << 24
 """A survey has at most so many rows."""
 
@@ -40,7 +43,7 @@ MOST: Final = 1 << 24
 @final
 @dataclass(frozen=True, eq=False)
 class Ask:
-    """How a model is asked: the box it is in, the most rows of one call, and a limit on it all."""
+    """How a model is asked: its box, the most rows of one call, and a limit on the total cost."""
 
     box: Box
     batch_rows: int
@@ -80,8 +83,8 @@ class Ask:
     ) -> Array:
         """Answers to so many rows, in calls of at most `batch_rows`.
 
-        `inputs` makes the table of the rows from one number to another. What is answered is on the
-        account at once; whatever ends this early has the answers so far as `answers`.
+        `inputs` makes the table of the rows from one index to another. Each call is added to the
+        account at once. An exception that ends the calls early has the answers so far as `answers`.
         """
         self.refuse(count, account)
         ask, paid, end = Steady(self.box), list[Array](), 0
@@ -145,7 +148,7 @@ class SurveyPlan:
     def quote(
         self, *, price_per_row: float | None = None, seconds_per_call: float | None = None
     ) -> Quote:
-        """What it costs to answer it, before anything is asked."""
+        """What it costs to answer the plan, before anything is asked."""
         like = self.table(self.drawn.distinct[0][:1])
         return self.setting.ask.quote(self.rows, like, price_per_row, seconds_per_call)
 
@@ -191,7 +194,7 @@ class Setting:
         return RootLaw.of(self.background, self.kernel)
 
     def plan(self, rows: int) -> SurveyPlan:
-        """The rows of a survey with so many."""
+        """The plan of a survey of so many rows."""
         return SurveyPlan(self, draw(self.background, self.law, checked_rows(rows), self.seed))
 
 
@@ -204,7 +207,7 @@ def checked_rows(rows: Any) -> int:
 
 
 def setting(source: Source, method: Any, seed: int, ask: Ask) -> Setting:
-    """The setting of a survey, or a sentence that says why there can be none here."""
+    """The setting of a survey, or an error that says why there can be none here."""
     if not isinstance(source, Tables) or source.view != "binned":
         raise InputError(
             "a survey is for the binned view of a table, where rows do not depend on the instance: "
@@ -228,6 +231,20 @@ def setting(source: Source, method: Any, seed: int, ask: Ask) -> Setting:
     kernel = kernel_of(method)
     which = identity(ask.box.function, ask.box.calls_it, source.background)
     return Setting(source.without(frozenset()), kernel, seed, ask, which)
+
+
+def hint(method: Any, kind: Kind, rows: int, asked: int) -> str:
+    """A sentence on what a survey would cost; empty if none can be made, or `asked` < `MANY`.
+
+    Explaining `rows` rows one by one asks up to `asked` rows of the model.
+    """
+    fits = Need.TABLE in kind.offers and kind.view == "binned"
+    if asked < MANY or not fits or not isinstance(method, Choice):
+        return ""
+    return (
+        f"{rows:,} rows cost up to {asked:,} model rows; explainer.survey() asks 4,096 once, and "
+        "then one for each row"
+    )
 
 
 def kernel_of(method: Any) -> Exponential:

@@ -24,7 +24,7 @@ States: TypeAlias = NDArray[np.uint16]
 SEED_BYTES: Final = 8
 
 GOLDEN: Final = (5**0.5 - 1) / 2
-"""Its multiples fill the numbers from 0 to 1 evenly, however many there are."""
+"""Its multiples modulo 1 fill the interval from 0 to 1 evenly, however many there are."""
 
 
 @final
@@ -50,7 +50,7 @@ class Drawn:
 
     @cached_property
     def distinct(self) -> tuple[Indices, Indices]:
-        """The rows that ask what no earlier one asks, and for each row which of these it is."""
+        """The places of rows that repeat no earlier one, and which of these each row equals."""
         first, often = distinct_rows(self.values)
         if (often == 1).all():
             return first, np.arange(len(self))
@@ -102,13 +102,13 @@ def supplement(
 
 def _drawn(background: Background, law: RootLaw, rows: int, rng: np.random.Generator) -> Drawn:
     d = len(law.share)
-    # The first directions are the most even: columns that can change have them.
+    # The first dimensions are the most even, so columns that can change get them.
     order = np.lexsort((raw(rng, d), (law.draw > 0).sum(axis=1) < 2))
     uniform = np.empty((d, rows))
     uniform[order] = scrambled(rows, d, rng).T
     states, steps = np.empty((d, rows), dtype=np.uint16), np.empty((rows, d), dtype=np.intp)
     for k, j in enumerate(background.moved):
-        place = uniform[k] * GRID  # exact: both are sums of powers of two
+        place = uniform[k] * GRID  # exact: GRID is a power of two
         state = np.searchsorted(law.ends[k], np.floor(place), side="right")
         width = law.draw[k, state] * GRID
         inside = (place - (law.ends[k, state] - width)) / width
@@ -129,7 +129,7 @@ def table(background: Background, values: Array) -> Any:
 
 
 def _some(background: Background, j: int) -> Any:
-    """A value of column j as its table holds it, not missing if there is such a one."""
+    """A value of column j as its table holds it; it is missing only if the column has no other."""
     column, unit = background.columns[j], background.template.unit(j)
     if column.levels:
         return column.levels[0]

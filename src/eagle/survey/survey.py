@@ -138,8 +138,8 @@ class Survey:
         """Explain one row. The model is asked for its prediction at x, and for supplements.
 
         If you give the model's `prediction` at x, as it would answer, only supplements are asked.
-        With `ask=False` nothing is: a prediction that is not known is said to be so, and of
-        supplements those are used that have been asked before.
+        With `ask=False` nothing is asked: the prediction is not known unless it is given, and only
+        supplements that were asked before are used.
         """
         given = None if prediction is None else np.reshape(np.asarray(prediction), (1, -1))
         many = self.instances(x, one=True)
@@ -184,7 +184,7 @@ class Survey:
         return many
 
     def check_target(self, target: Target) -> None:
-        """Refuse a target that there is not."""
+        """Refuse a target that the survey cannot explain."""
         if target is None:
             return
         answers_of(self.answers[:1], self.outputs, target)
@@ -279,7 +279,7 @@ class Survey:
         return SurveyPlan(self.setting, longer.part(self.rows), self)
 
     def longer(self, more: Drawn, answers: Array, account: Account) -> Survey:
-        """With the rows that follow, and their answers."""
+        """The survey with the rows that follow it, and their answers."""
         self._check_outputs(answers)
         drawn = draw(self.background, self.setting.law, self.rows + len(more), self.seed)
         total = Account(
@@ -337,7 +337,7 @@ class Survey:
 
     @classmethod
     def load(cls, path: str | PathLike[str], model: Any = None) -> Survey:
-        """Read what `save` wrote. With the model beside it, predictions and supplements are asked.
+        """Read what `save` wrote. A `model`, if given, is asked for predictions and supplements.
 
         The survey's `note` says if that model is not known to be the one that answered it.
         """

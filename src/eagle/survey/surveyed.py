@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle.explanation import Bill, Explanation, described
+from eagle.evidence import Bill
+from eagle.explanation import Explanation, described
 from eagle.explanations import row_ids
 from eagle.surrogate.reweighted import Buffers, Weighed
 from eagle.survey.evidence import SurveyEvidence
@@ -36,9 +37,10 @@ Known: TypeAlias = Mapping[tuple[int, str], Supplement]
 @final
 @dataclass(frozen=True, eq=False)
 class Surveyed:
-    """Rows of a table as a survey sees them: their states, shape (n, d), and all that shows them.
+    """Rows of a table as a survey sees them: their states, shape (n, d), and their own values.
 
-    `tables` are rows that share a dtype, with their places; `ids` name the rows.
+    `tables` are rows that share a dtype, with their places; `ids` name the rows. `where` has for
+    each row the index of its table, and the row's index there.
     """
 
     survey: Survey
@@ -98,7 +100,7 @@ class Surveyed:
         return f"value {key(self.tables[t][0].own(at)[k])!r}"
 
     def with_value(self, i: int, k: int, drawn: Drawn) -> Callable[[int, int], Any]:
-        """Makes tables of rows that were drawn, with the value that row i has of feature k."""
+        """A function that makes tables of drawn rows, with row i's own value of feature k."""
         t, at = self.where[i]
         one = self.tables[t][0]
         background = self.survey.background
@@ -118,7 +120,7 @@ class Surveyed:
         return made
 
     def supplements(self, i: int, known: Known) -> tuple[Supplement, ...]:
-        """Those of row i that there are, as long as row i needs them."""
+        """The known supplements of row i that are long enough, cut to the rows that it needs."""
         out = []
         for k in np.flatnonzero(self.counts[i]).tolist():
             one = known.get((k, self.value(i, k)))

@@ -42,19 +42,19 @@ class Supplement:
 @final
 @dataclass(frozen=True, eq=False)
 class Weights:
-    """The law's weights of the survey's rows: `states`, shape (d, n)."""
+    """The weights of a survey's rows, of these `states`, shape (d, n), for any instance."""
 
     law: RootLaw
     states: States
 
     @cached_property
     def base(self) -> Array:
-        """What each row weighs for every instance, as a logarithm, shape (n,)."""
+        """The part of each row's log weight that all instances share, shape (n,)."""
         return _base(self.law, self.states)
 
     @cached_property
     def evenness(self) -> Evenness:
-        """The evenness of the rows, the mean over instances that the background decides."""
+        """The evenness of the rows, the mean over `PATTERNS` instances like the background's."""
         rng = np.random.Generator(np.random.PCG64(0))
         uniform = (np.arange(PATTERNS) + 0.5) / PATTERNS
         columns = [
@@ -90,9 +90,10 @@ class Weights:
         return z, np.exp(log) * self._mixed(z, states, more)
 
     def _mixed(self, z: Array, states: Indices, more: Sequence[Supplement]) -> Array:
-        """What weights are multiplied by, since the rows are of several laws, shape (n,).
+        """The factor on weights because rows are drawn from several laws, shape (n,).
 
-        A row counts by its probability for the instance over that for all the laws together.
+        The weight of a row is its probability under the instance's law over its probability under
+        the mixture of the laws of survey and supplements.
         """
         rows = self.states.shape[1]
         density = np.full(z.shape[1], float(rows))

@@ -34,17 +34,17 @@ KEPT = 64
 """A bin keeps at most this many of its values, evenly spaced by rank."""
 
 FEW = 4
-"""A number with at most this many distinct values, of which one repeats, has a bin for each."""
+"""A number column with at most this many distinct values, one repeated, has a bin for each."""
 
 LEAST_STEP = 0.5
 """The least scale of integers in the continuous view: with less they would rarely move."""
 
 TAME = 1e140
-"""Numbers up to this size, and down to its inverse, can be squared and summed as they are."""
+"""Numbers of a size from 1/TAME to TAME are squared and summed without over- or underflow."""
 
 
 def normal_steps() -> Array:
-    """Standard normal quantiles, evenly spaced; step 0 stands for "no move" and is 0."""
+    """Normal quantiles at k/STEPS, scaled to mean square 1, shape (STEPS,). Step 0 is no move."""
     normal = NormalDist()
     steps = np.array([0.0] + [normal.inv_cdf(k / STEPS) for k in range(1, STEPS)])
     return np.asarray(steps / np.sqrt(np.mean(steps**2)))
@@ -56,7 +56,7 @@ NORMAL = normal_steps()
 @final
 @dataclass(frozen=True)
 class Member:
-    """A column of a group: its name as it is shown, and how numbers are shown that are days."""
+    """A column of a group: its name as it is shown and, for days, how they are shown."""
 
     name: str
     calendar: Calendar | None = None
@@ -104,8 +104,8 @@ class Column:
         """The value at each step for an instance in `state`, shape (STEPS,).
 
         Steps below `kept` draw from the instance's own state, the others from all other
-        states. It is NaN where the background has not `seen` the state: the caller puts the
-        instance's own value there.
+        states. Steps below `kept` are NaN if the background has not `seen` the state: the caller
+        puts the instance's own value there.
         """
         key = (state, kept)
         if key not in self._moves:
@@ -252,8 +252,11 @@ class Column:
         return bool(self.members) and all(map(_is_one_hot, self.levels or ()))
 
     def text(self, number: float) -> str:
-        """A number of this column as text. Dates of whole days are cut, which moves none of them
-        across an edge."""
+        """A number of this column as text.
+
+        Where values are whole days, an edge between two days is rounded down: each value stays on
+        its side of the edge.
+        """
         if self.calendar is None:
             return _text(number)
         return shown(np.floor(number) if self.integer else number, self.calendar)
@@ -274,11 +277,11 @@ def _places(size: int, n: int) -> NDArray[np.intp]:
 def _spread(
     sizes: tuple[int, ...], shares: tuple[float, ...], state: int, kept: int
 ) -> NDArray[np.intp]:
-    """The place of each step's value among the values of all states; `sizes` counts these.
+    """The place of each step's value in the values of all states, one after another.
 
-    Steps below `kept` are spread over the state's own values, the others over all other states by
-    their frequencies. The cache is worth it: most number columns have quartile bins of `KEPT`
-    values each.
+    `sizes` is the number of values of each state. Steps below `kept` are spread over the state's
+    own values, the others over all other states by their frequencies. The result is cached, since
+    most number columns are alike: quartile bins of `KEPT` values each.
     """
     first = [0, *accumulate(sizes)]
     places = np.zeros(STEPS, dtype=np.intp)
@@ -338,8 +341,8 @@ def _even(n: int, parts: int) -> list[int]:
 def _quartiles(ordered: Array) -> Array:
     """The distinct quartiles of ordered values, by linear interpolation as numpy's default.
 
-    The largest value is always above the last edge. Where many values tie with the largest, that
-    edge moves down to the value before it. So a column that varies has at least two bins.
+    The largest value is always above the last edge. Where many values tie with the largest, edges
+    are lowered to the next smaller value. So a column that varies has at least two bins.
     """
     if not len(ordered) or ordered.item(0) == ordered.item(-1):
         return np.empty(0)
@@ -357,7 +360,7 @@ def _quartiles(ordered: Array) -> Array:
 
 
 def _few(ordered: Array) -> Array | None:
-    """The distinct values of ordered ones, if at most `FEW` and one repeats; else None."""
+    """The distinct values of sorted numbers if at most `FEW`, one of them repeated; else None."""
     distinct: list[float] = []
     place = 0
     while place < len(ordered):
@@ -369,7 +372,10 @@ def _few(ordered: Array) -> Array | None:
 
 
 def _single(ordered: Array, cuts: tuple[int, ...]) -> Array:
-    """For each bin between cuts its value if it holds only one, at least twice; else NaN."""
+    """The value of each bin that holds one value, at least twice; NaN for other bins.
+
+    Bins lie between successive `cuts`, which are places in the sorted values.
+    """
     bins = [
         (ordered.item(a), ordered.item(b - 1)) if b - a > 1 else (0.0, 1.0)
         for a, b in pairwise(cuts)
@@ -378,7 +384,7 @@ def _single(ordered: Array, cuts: tuple[int, ...]) -> Array:
 
 
 def unit_of(size: float) -> float:
-    """A power of two. Numbers up to this size, divided by it, can be squared and summed."""
+    """A power of two to divide numbers up to `size` by, so that they can be squared and summed."""
     tame = not size or 1 / TAME < size < TAME
     return 1.0 if tame else math.ldexp(1.0, math.frexp(size)[1] - 1)
 
@@ -465,9 +471,9 @@ def _thinned(cuts: tuple[int, ...]) -> tuple[NDArray[np.intp], tuple[int, ...]]:
 
 
 def _thin(codes: Codes) -> Codes:
-    """Combinations of a group, at most `COMBINATIONS`; of more, those of evenly spaced rows.
+    """The combination of each row of a group. If more than `COMBINATIONS`, of as many rows only.
 
-    The rows are spaced by the order of their combinations, so that frequent ones stay frequent.
+    Rows are sorted by combination and taken evenly, so that frequent combinations stay frequent.
     """
     if len(codes.levels) <= COMBINATIONS:
         return codes
@@ -706,7 +712,7 @@ class Background:
 
     @cached_property
     def _chances(self) -> list[tuple[NDArray[np.uint16], NDArray[np.uint16]]]:
-        """For each moved column how many steps keep each state: by frequency, and evenly.
+        """For each moved column how many steps keep each state: by frequency, and half of them.
 
         A rare state is kept with probability at least 1/32, since otherwise no score could be
         estimated. If there is no other state, all steps keep it.

@@ -15,7 +15,7 @@ from eagle.types import Array, InputError, told
 Objects: TypeAlias = NDArray[np.object_]
 
 LARGEST_INTEGER = 2.0**53
-"""Beyond it not every integer is a float."""
+"""Beyond 2^53 not every integer is exactly a float."""
 
 
 @final

@@ -44,8 +44,9 @@ OBJECT = np.dtype(object)
 class PandasFrame(Frame):
     """A pandas DataFrame, of version 2 or 3.
 
-    `missing_markers` mark "missing" in columns of objects; `integers` are columns of integers.
-    `units` are those of columns of objects that are dates, durations or decimals.
+    `missing_markers` mark "missing" in columns of objects. `integers` are the columns of objects
+    that hold only integers. `units` are those of columns of objects that are dates, durations or
+    decimals.
     """
 
     def __init__(
@@ -115,7 +116,7 @@ class PandasFrame(Frame):
 
     @cached_property
     def _block(self) -> Array | None:
-        """All columns at once, where all are floats: pandas takes its time to give single ones."""
+        """All columns as one array if all are floats, else None: pandas is slow at single ones."""
         plain = all(isinstance(t, np.dtype) and t.kind == "f" for t in self._dtypes)
         return np.asarray(self._table.to_numpy(dtype=np.float64)) if plain else None
 
@@ -143,7 +144,7 @@ class PandasFrame(Frame):
         return encode(self.objects(j), name) if pd.api.types.is_string_dtype(dtype) else None
 
     def _ticks(self, j: int) -> NDArray[np.int64] | None:
-        """Column j as integers of its unit of time; None where it holds objects, or none."""
+        """Column j as integers of its unit of time; None for objects and pyarrow's dtypes."""
         dtype, series = self.dtype(j), self._table.iloc[:, j]
         if isinstance(dtype, _pandas().DatetimeTZDtype):
             series = series.dt.tz_convert("UTC").dt.tz_localize(None)
@@ -152,7 +153,7 @@ class PandasFrame(Frame):
         return np.array(series.to_numpy()).view(np.int64)
 
     def _write_unit(self, values: Array, j: int, unit: Unit, index: NDArray[np.intp]) -> Any:
-        """Numbers in the dtype of a column that has a unit; own ones stay as they are."""
+        """Numbers in the dtype of a column with a unit; a row's own value stays as it is."""
         import pandas as pd
 
         dtype, held = self.dtype(j), self._ticks(j)
@@ -170,7 +171,7 @@ class PandasFrame(Frame):
     def objects(self, j: int) -> Objects:
         series = self._table.iloc[:, j]
         column: Objects = series.astype(object).to_numpy(copy=True)
-        # Of objects pandas asks too much: a decimal NaN that signals would raise.
+        # isna of pandas compares objects, and a signalling NaN of decimal raises.
         column[missing(column) if series.dtype == OBJECT else series.isna().to_numpy()] = None
         return column
 
@@ -439,7 +440,7 @@ class NarwhalsFrame(Frame):
         return _listed(held if values is None else units.ticks(values, unit.per_day, held))
 
     def _write(self, values: Values, j: int) -> Any:
-        """Values as narwhals takes them: numbers that the dtype holds as an array of it."""
+        """Values for narwhals: an array of the column's dtype if it holds them, else a list."""
         held = self.stored(j)
         if not isinstance(values, Codes) and held is not None and _fits(values, held):
             return values.astype(held)
@@ -509,7 +510,7 @@ class NarwhalsFrame(Frame):
 
 
 def _listed(ticks: NDArray[np.int64]) -> list[int | None]:
-    """Integers of time with None where there is none."""
+    """Integers of a unit of time as a list, None where missing."""
     return [None if tick == NOT_A_TIME else tick for tick in ticks.tolist()]
 
 
@@ -536,7 +537,7 @@ def _arrow_unit(dtype: Any) -> Unit | None:
 
 
 def _fits(values: Array, held: np.dtype[Any]) -> bool:
-    """Whether all numbers are there, and a numpy dtype holds them as they are."""
+    """Whether no number is missing, and a dtype holds all: floats by range, integers exactly."""
     if held.kind == "f":
         return not np.isnan(values).any() and bool((np.abs(values) <= np.finfo(held).max).all())
     # Up to 2^53, where floats tell integers apart; NaN is no integer.

@@ -48,11 +48,11 @@ class Frame(ABC):
 
     @property
     def raw(self) -> Frame:
-        """The table with every column by itself, where some are grouped here."""
+        """The table without groups: every column by itself."""
         return self
 
     def like(self, table: Frame) -> Frame:
-        """A table of single columns, with its columns grouped as here."""
+        """`table`, which has no groups, with its columns grouped as here."""
         return table
 
     @abstractmethod
@@ -103,14 +103,14 @@ class Frame(ABC):
 
     @abstractmethod
     def misfit(self, j: int, value: Any) -> Hashable:
-        """None if column j can hold the value, else what the column would have to become."""
+        """None if column j can hold the value, else a key of the wider dtype that it needs."""
 
     def is_integer(self, j: int) -> bool:
         """Whether column j holds integers."""
         return False
 
     def unit(self, j: int) -> Unit | None:
-        """How the dates, durations or decimals of column j are numbers; None for others."""
+        """How the dates, durations or decimals of column j are read as numbers; None for others."""
         return None
 
     def stored(self, j: int) -> np.dtype[Any] | None:
@@ -142,7 +142,10 @@ class Frame(ABC):
         return self.write(index, given)
 
     def limits(self, j: int) -> tuple[float, float]:
-        """The least and the largest integer that column j can hold."""
+        """The least and the largest number that column j can hold, infinite if there is no limit.
+
+        Of 64-bit integers only the 0 of unsigned ones is a limit.
+        """
         dtype, unit = self.stored(j), self.unit(j)
         if unit is not None:
             return unit.limits
@@ -331,7 +334,7 @@ class ArrayFrame(Frame):
 
 @final
 class SparseFrame(Frame):
-    """A scipy sparse matrix or array. Rows are built dense, chunk by chunk, then compressed."""
+    """A scipy sparse matrix or array. Rows are built dense, then compressed."""
 
     def __init__(self, matrix: Any, names: Sequence[Hashable] | None = None) -> None:
         self._matrix = matrix
@@ -396,11 +399,11 @@ class SparseFrame(Frame):
 
 def units_of(columns: Mapping[int, Objects]) -> dict[int, Unit]:
     """The units of those columns of objects that have one."""
-    found = {
+    kinds = {
         j: units.unit_of_objects([v for v in objects if not is_missing(v)])
         for j, objects in columns.items()
     }
-    return {j: unit for j, unit in found.items() if unit is not None}
+    return {j: unit for j, unit in kinds.items() if unit is not None}
 
 
 def measured(objects: Objects, unit: Unit, name: Hashable) -> Array:
@@ -420,7 +423,7 @@ def measured(objects: Objects, unit: Unit, name: Hashable) -> Array:
 
 
 def frame(table: Any, names: Sequence[Hashable] | None = None) -> Frame:
-    """Any table, or any single row. It is read, never changed.
+    """A frame of any table or single row. The table is read, never changed.
 
     `names` are for tables that have none of their own.
     """

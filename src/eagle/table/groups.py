@@ -113,7 +113,7 @@ class GroupedFrame(Frame):
         """Column p of the table as numbers or codes; one that is neither is refused."""
         values, name = self._table.read(p), self._table.names[p]
         if self._table.stored(p) == np.dtype(object) and self._table.unit(p) is None:
-            # As levels, whatever this table has of them: another may have numbers and texts.
+            # Objects are always levels: where this table has only numbers, another may have texts.
             values = encode(self._table.objects(p), name)
         if values is None:
             raise InputError(
@@ -155,7 +155,7 @@ class GroupedFrame(Frame):
         return self.like(self._table.write(index, given))
 
     def _written(self, p: int, held: Objects, codes: NDArray[np.intp]) -> Values:
-        """Column p of combinations, whose values in each combination are `held`."""
+        """Column p of rows with these combinations; `held` has its value in each combination."""
         values = self._member(p)
         if isinstance(values, Codes):
             coded = encode(held, self._table.names[p], values.levels)
@@ -188,7 +188,7 @@ def _sortable(values: Values) -> Array:
 
 
 def _value(number: float, values: Values, whole: bool) -> Any:
-    """What `_sortable` made this number from."""
+    """The value that `_sortable` turned into this number; None where missing."""
     if isinstance(values, Codes):
         return plain(values.levels[int(number)]) if number >= 0 else None
     if number == np.inf:

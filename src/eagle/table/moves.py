@@ -15,10 +15,10 @@ from eagle.types import Array, Points
 class Moves:
     """The value at each step of each feature of a row.
 
-    `tables` has for each feature the value at each step: numbers as they are, levels as codes, NaN
-    where missing. Rows of a table share them. None stands for an offset, which is its own value.
-    `own` are the values of the row, at step 0, shape (d,), and `coded` says which features
-    are levels.
+    `tables` has for each feature the value at each step, shape (steps,): numbers as they are,
+    levels as codes, NaN where missing. Rows of a table share these arrays. The entry of an offset
+    is None: its feature says how far it moves. `own` are the values of the row, at step 0, shape
+    (d,), and `coded` says which features are levels.
     """
 
     tables: tuple[Array | None, ...]

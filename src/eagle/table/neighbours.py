@@ -73,7 +73,7 @@ class BackgroundRows:
 
     @cached_property
     def numbers(self) -> Array:
-        """The rows that distances are measured on: a missing value is its column's mean."""
+        """The rows that distances are measured on: in `unit`, and column means where missing."""
         return self.placed(self.values)
 
     def placed(self, values: Array) -> Array:
@@ -182,7 +182,7 @@ class Neighbours:
 @final
 @dataclass(frozen=True, eq=False)
 class NeighbourSpace:
-    """The background as seen from row i."""
+    """The perturbations of row i: the rows of the background."""
 
     neighbours: Neighbours
     i: int
@@ -238,7 +238,7 @@ class NeighbourSpace:
 
     @cached_property
     def distances(self) -> Array:
-        """How far each background row is, on the columns as they are, shape (n,)."""
+        """The Euclidean distance of each background row from row i, on `numbers`, shape (n,)."""
         here = self.neighbours.rows.placed(self.neighbours.own_values(self.i))
         apart = self.neighbours.rows.numbers - here
         unit = unit_of(float(np.abs(apart).max(initial=0.0)))

@@ -66,7 +66,7 @@ class Table:
         return len(self.rows)
 
     def space(self, i: int) -> TableSpace:
-        """The space around row i. The last ones are cached with what they have computed."""
+        """The space around row i. Spaces are cached, with what they have computed."""
         if i not in self._spaces:
             if len(self._spaces) >= REMEMBERED:
                 self._spaces.clear()
@@ -125,7 +125,7 @@ class Table:
         return out
 
     def conditions(self, i: int) -> tuple[str, ...]:
-        """What row i has, in words, a feature each."""
+        """The condition that each feature of row i meets, as text: «28 < age ≤ 37»."""
         columns = [self.background.columns[j] for j in self.background.moved]
         parts = zip(columns, self._names, self.states[i], self.own(i), strict=True)
         out = [c.describe(name, int(s), v, self.binned) for c, name, s, v in parts]
@@ -136,7 +136,7 @@ class Table:
         return tuple(out)
 
     def contrast(self, i: int) -> Array:
-        """How far row i is from the background's mean, in each feature's units; 1 for matches."""
+        """How far row i is from the background's mean, in units of the scale; 1 for matches."""
         out = np.ones(self.kept.shape[1])
         for k in np.flatnonzero(self.kept[i] == 0).tolist():
             column = self.background.columns[self.background.moved[k]]

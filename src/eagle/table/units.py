@@ -41,9 +41,9 @@ DIGITS: Final = Context(prec=400)
 @final
 @dataclass(frozen=True)
 class Unit:
-    """How values that are not floats are numbers: as days since 1970, days, or decimals.
+    """How dates, durations and decimals are read as numbers: days since 1970, days, floats.
 
-    `per_day` is how many units of its dtype are in a day. `digits` is how many digits a decimal
+    `per_day` is how many units of the dtype are in a day. `digits` is how many digits a decimal
     has after its point. `zone` is the time zone; the days are then those of UTC. `made` is the
     package whose objects are in a column of objects: "python", "pandas", or a dtype of numpy.
     """
@@ -130,7 +130,8 @@ class Unit:
     def objects(self, values: Array, own: NDArray[Any], numbers: Array, marker: Any) -> Any:
         """Numbers as objects, `marker` where missing.
 
-        Where a number is that of the row's own object, it is that object, to its last digit.
+        `own` are the rows' own objects, and `numbers` what they are as numbers. Where a value
+        equals that number, the own object is returned, with all its digits.
         """
         distinct, places = np.unique(values, return_inverse=True)
         made = np.empty(len(distinct), dtype=object)
@@ -148,7 +149,7 @@ def _days(span: timedelta) -> float:
 
 
 def unit_of_objects(present: list[Any]) -> Unit | None:
-    """The unit of objects if all are dates, all moments, all durations or all decimals."""
+    """The unit of objects if all are dates, all datetimes, all durations or all decimals."""
     if not present:
         return None
     first = present[0]
@@ -185,9 +186,10 @@ def days(ticks: NDArray[np.int64], per_day: int) -> Array:
 
 
 def ticks(values: Array, per_day: int, own: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
-    """Days as integers of a unit of time, to the microsecond; own ones where they are equal.
+    """Days as integers of a unit of time, to the microsecond.
 
-    A float holds days of our time to the microsecond: what is finer is only kept in `own`.
+    A float holds present-day dates to the microsecond only. So where a row's own integer in `own`
+    is the same number of days, it is taken as it is.
     """
     gaps = np.isnan(values)
     whole = np.floor(np.where(gaps, 0.0, values))

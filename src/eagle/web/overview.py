@@ -9,10 +9,10 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle.explanation import LEVEL
 from eagle.explanations import Explanations
 from eagle.plot.many import Values, cell_of, stacked_up, thinned
 from eagle.statements import Means
+from eagle.surrogate.posterior import LEVEL
 from eagle.types import Array, InputError, short
 from eagle.web.payload import known
 
@@ -147,13 +147,13 @@ def cohorts(e: Explanations, j: int, order: NDArray[np.intp]) -> dict[str, Any]:
         raise InputError(f"{e.names[j]} has too few rows in each group to compare them")
     rest = {name: mask for name, mask in groups.items() if name not in few}
     frame = e.compare(rest)
-    found = []
+    compared = []
     for name in dict.fromkeys(frame["group"]):
         part = frame[frame["group"] == name]
         columns = (part["difference"], part["low"], part["high"])
         value, low, high = (np.asarray(column, dtype=np.float64) for column in columns)
         against = str(part["against"].iloc[0])
-        found.append(
+        compared.append(
             {
                 "group": short(str(name), 80),
                 "against": short(against, 80),
@@ -165,7 +165,7 @@ def cohorts(e: Explanations, j: int, order: NDArray[np.intp]) -> dict[str, Any]:
     return {
         "feature": j,
         "name": short(e.names[j], 160),
-        "groups": found,
+        "groups": compared,
         "ranges": values.levels is None and len(_different(values)) > GROUPS,
     }
 

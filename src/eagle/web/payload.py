@@ -14,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eagle import png
-from eagle.explanation import LEVEL, Explanation
+from eagle.explanation import Explanation
 from eagle.show.panels import pictures
 from eagle.show.sheet import GREEN_RED, Shown, hue, pieces, sheet, strongest_channels
 from eagle.subject import Curves, Image, Passage
+from eagle.surrogate.posterior import LEVEL
 from eagle.targets import Target
 from eagle.types import clean, short
 

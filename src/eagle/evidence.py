@@ -1,0 +1,86 @@
+"""What an explanation rests on: the rows asked with their answers, and what they cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol, final
+
+from eagle.surrogate.fit import Surrogate
+from eagle.table.moves import Moves
+from eagle.types import Array, Law, Need, Points, Rows
+
+
+@final
+@dataclass(frozen=True)
+class Bill:
+    """What an explanation cost: rows the model saw, calls it took part in, seconds.
+
+    Instances explained together share calls; each has its share of the seconds. `stopped` says
+    why no more rows were asked, if a rule decided that. `missing` of the rows got no answer, and
+    were left out. `tokens` are those of a language model, None where it does not say.
+    """
+
+    rows: int
+    calls: int
+    model_seconds: float
+    own_seconds: float
+    stopped: str = ""
+    missing: int = 0
+    tokens: int | None = None
+
+
+class Evidence(Protocol):
+    """What was asked and answered, row by row; the first row is the instance itself.
+
+    Rows of a survey are those of all its explanations: there the instance has the weight 0.
+    """
+
+    @property
+    def points(self) -> Points:
+        """The rows in the encoding of their space, shape (n, d)."""
+
+    @property
+    def features(self) -> Array:
+        """What the surrogate was fitted on, shape (n, d): for a tree these are the values asked."""
+
+    @property
+    def weight(self) -> Array:
+        """What each row counts, shape (n,)."""
+
+    @property
+    def answers(self) -> Array:
+        """All outputs of the model, shape (n, outputs)."""
+
+    @property
+    def often(self) -> Array:
+        """How many times each row was planned, which the weight has in it, shape (n,)."""
+
+    @property
+    def moves(self) -> Moves | None:
+        """What the steps of a table's points stand for: None where features say it all."""
+
+    @property
+    def law(self) -> Law | None:
+        """The law that scores are about, if the surrogate was told it."""
+
+    def rows(self, surrogate: Surrogate, n: int | None = None) -> Rows:
+        """The first n rows, or all, as the surrogate of the explanation was put on them."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """Evidence that is held as arrays: what was asked for one instance."""
+
+    points: Points
+    features: Array
+    weight: Array
+    answers: Array
+    often: Array
+    moves: Moves | None = None
+    law: Law | None = None
+
+    def rows(self, surrogate: Surrogate, n: int | None = None) -> Rows:
+        balanced = Need.BALANCED in surrogate.needs  # a method checks this when it is composed
+        rows = self.features[:n], self.weight[:n], self.often[:n]
+        return Rows(*rows, balanced, self.law, self.points[:n])
