@@ -46,6 +46,7 @@ BESIDE: Final = {
     "paper/README.md": "As much as was run in the paper's own sizes",
     "untouched.md": "The default on tables that had no say in anything",
     "few-rows.md": "Few paid rows: 16 to 256 rows of masks and tables",
+    "prompts.md": "Prompts: the calls that find the sources of an answer",
     "survey.md": "Surveys: one set of rows for every row of a table, beside plans for each row",
 }
 """Pages that stand beside those of a profile."""
