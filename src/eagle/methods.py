@@ -389,6 +389,9 @@ takes one norm of all candidates together, so locality does not distinguish them
 own. If all answers are equal, the reference ranks features by untuned lengths; here scores are 0.
 The reference goes on with gradient ascent from the best candidates, which by its formula ends near
 the line on which all features move together; here the best candidate of a pool is asked.
+
+It is the one method here whose rows may differ between processors. The process is tuned after every
+row, and where many lengths are about as likely, rounding decides which one is taken.
 """
 
 UNRAVEL_RELEVANCE: Final = Method(
