@@ -6,11 +6,12 @@ answers. A `Surrogate`, made local by a `Kernel`, turns answers into an explanat
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, Final, Protocol, TypeAlias, final, runtime_checkable
+from typing import Any, Final, Protocol, TypeAlias, TypeGuard, final, runtime_checkable
 from warnings import warn
 
 import numpy as np
@@ -65,7 +66,7 @@ def told(value: object, most: int = 80) -> str:
     return short(text, most)
 
 
-def finite(value: object) -> bool:
+def finite(value: object) -> TypeGuard[int | float]:
     """Whether a value is a finite number that a float can hold; booleans are not numbers."""
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
         return False
@@ -150,6 +151,18 @@ def integer(value: Any, name: str, least: int) -> int:
     return int(value)
 
 
+def lacking(part: Any, *members: str) -> list[str]:
+    """The members that a caller's part lacks, or has as None. "plan or ask" means one of the two.
+
+    Properties are not computed.
+    """
+
+    def has(member: str) -> bool:
+        return inspect.getattr_static(part, member, None) is not None
+
+    return [one for one in members if not any(map(has, one.split(" or ")))]
+
+
 class Need(Enum):
     """What a method needs, as the end of a sentence."""
 
@@ -182,7 +195,10 @@ class Space(Protocol):
 
     @property
     def masks(self) -> bool:
-        """Whether a point says which parts of an image or a text are kept."""
+        """Whether a point says which parts of an image or a text are kept.
+
+        Then all masks of one size are equally likely: `counts` is the whole law.
+        """
 
     @property
     def steps(self) -> int:

@@ -324,7 +324,7 @@ def _check_k(k: object) -> None:
 
 
 def _check_positive(what: str, value: object) -> None:
-    if not finite(value) or not value > 0:  # type: ignore[operator]
+    if not finite(value) or not value > 0:
         raise InputError(f"{what} is a positive number, not {told(value)}")
 
 

@@ -15,6 +15,7 @@ from eagle import methods
 from eagle.design.balanced import Sobol
 from eagle.design.greedy import Greedy
 from eagle.kernel import Exponential
+from eagle.source.parts import PartInstances, Taken
 from eagle.surrogate.bayes import BayesLinear
 from eagle.surrogate.bootstrap import Bootstrap
 from eagle.surrogate.fit import DeferredFit, Fit, Fitter
@@ -52,6 +53,28 @@ class Misspelt:
     longest = Own.longest
     plan = Own.plan
     weights = Own.weight
+
+
+@dataclass(frozen=True)
+class Weightless(Own):
+    """The same without a weight: None is none."""
+
+    weight = None  # type: ignore[assignment]
+
+
+@dataclass(frozen=True)
+class Needy(Own):
+    """The same with needs that are no set of them."""
+
+    needs: ClassVar[Any] = ()
+
+
+@dataclass(frozen=True)
+class Negative(Own):
+    """The same with weights below 0."""
+
+    def weight(self, space: Space, kernel: Kernel, features: Array) -> Array:
+        return -np.ones(len(features))
 
 
 @dataclass(frozen=True)
@@ -106,7 +129,7 @@ def test_intervals_of_balanced_rows_alone_on_others() -> None:
 
 
 def test_a_design_that_misspells_its_weight_is_refused() -> None:
-    with pytest.raises(eagle.InputError, match="is none: it has no weight"):
+    with pytest.raises(eagle.InputError, match=r"Misspelt.* does not: it lacks weight"):
         replace(methods.LIME, design=Misspelt())  # type: ignore[arg-type]
     data = np.random.default_rng(0).normal(size=(100, 3))
     mine = replace(methods.LIME, name="mine", design=Own())
@@ -114,16 +137,65 @@ def test_a_design_that_misspells_its_weight_is_refused() -> None:
     assert (e.evidence.weight == 1).all()
 
 
+def test_weights_are_numbers_of_at_least_0() -> None:
+    data = np.random.default_rng(0).normal(size=(100, 3))
+    mine = replace(methods.LIME, name="mine", design=Negative())
+    with pytest.raises(eagle.InputError, match="mine: the weight of Negative must be a finite"):
+        eagle.Explainer(lambda X: X[:, 0], data, method=mine, budget=60).explain(data[0])
+
+
+class Baskets:
+    """A source as a user would write it; its space lacks a member."""
+
+    kind = eagle.types.Kind("thing", "binned", frozenset({Need.MATCHES}))
+
+    def describe(self, *_: Any) -> list[str]:
+        return []
+
+    keep = without = describe
+
+    def groups(self, X: Any, wanted: Any) -> list[Any]:
+        things = PartInstances((Taken(("a", "b"), (0, 1), ("a", "b")),), eagle.Parts(list, list))
+        object.__setattr__(things, "space", lambda i: Incomplete())
+        return [eagle.types.Group(things, [0])]
+
+
+class Incomplete:
+    law, masks, steps, origin = 0, True, 2, np.zeros(2)
+    draw = pools = values = lambda self, *_: None
+
+
+class Nameless:
+    """The same source without `kind`."""
+
+    describe, keep, without, groups = Baskets.describe, Baskets.keep, Baskets.without, None
+
+
+def test_sources_and_spaces_are_checked_too() -> None:
+    with pytest.raises(eagle.InputError, match=r"Baskets is a class, not data: write Baskets\(…\)"):
+        eagle.Explainer(len, Baskets)
+    with pytest.raises(eagle.InputError, match=r"a source, such as .* Nameless lacks kind, groups"):
+        eagle.Explainer(len, Nameless())
+    with pytest.raises(eagle.InputError, match="the space Incomplete lacks features, distinct"):
+        eagle.Explainer(len, Baskets()).explain("ab")
+    with pytest.raises(eagle.InputError, match="sizes are a law of masks"):
+        eagle.Parts(list, list, sizes="x")  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize(
     ("part", "message"),
     [
-        ({"design": None}, "no needs, no balanced, no longest, no weight, no plan or ask"),
-        ({"design": Sobol}, "instance: give a value, not a class"),
-        ({"design": BayesLinear()}, "is none: it has no balanced"),
-        ({"surrogate": Greedy()}, "is none: it has no room, no on"),
-        ({"surrogate": Robust}, "is none"),
-        ({"surrogate": "ridge"}, "is none"),
+        ({"design": None}, "lacks needs, balanced, longest, weight, plan or ask"),
+        ({"design": Sobol}, r"Sobol is a class, and a design .*: write Sobol\(…\)"),
+        ({"design": BayesLinear()}, "it lacks balanced"),
+        ({"surrogate": Greedy()}, "a surrogate fits answers.* it lacks room, on"),
+        ({"surrogate": Robust}, "Robust is a class"),
+        ({"surrogate": "ridge"}, "it lacks needs, room, on"),
+        ({"design": Weightless()}, "it lacks weight"),
+        ({"design": Needy()}, "the needs of Needy are a frozenset"),
         ({"kernel": 3}, "a kernel is a function"),
+        ({"name": 3}, "the name of a method is text"),
+        ({"budget": 0}, "the budget of LIME must be an integer of at least 1"),
         ({"on_masks": "cosine"}, "a kernel is a function"),
     ],
 )

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final, TypeAlias, final
+from typing import Any, ClassVar, Final, NamedTuple, TypeAlias, final
+
+import numpy as np
 
 from eagle.design.law import law_of
 from eagle.surrogate.fit import Surrogate
@@ -23,11 +25,27 @@ from eagle.types import (
     Planned,
     Points,
     Space,
+    integer,
+    lacking,
     told,
 )
 
-DESIGN: Final = ("needs", "balanced", "longest", "weight")
-SURROGATE: Final = ("needs", "room", "on")
+
+class _Contract(NamedTuple):
+    """What a part of a method is, and the members that it must have."""
+
+    what: str
+    members: tuple[str, ...]
+
+
+DESIGN: Final = _Contract(
+    "a design picks points, as eagle.design.balanced.Sobol() does",
+    ("needs", "balanced", "longest", "weight", "plan or ask"),
+)
+SURROGATE: Final = _Contract(
+    "a surrogate fits answers, as eagle.surrogate.robust.Robust() does",
+    ("needs", "room", "on"),
+)
 
 
 @final
@@ -48,8 +66,11 @@ class Method:
     by_value: ClassVar = False
 
     def __post_init__(self) -> None:
-        _check_design(self.name, self.design)
-        _check_surrogate(self.name, self.surrogate)
+        if not isinstance(self.name, str):
+            raise InputError(f"the name of a method is text, not {told(self.name)}")
+        integer(self.budget, f"the budget of {self.name}", 1)
+        _check_part(self.name, self.design, DESIGN)
+        _check_part(self.name, self.surrogate, SURROGATE)
         for kernel in (self.kernel, self.on_masks):
             if kernel is not None and not callable(kernel):
                 raise InputError(
@@ -58,8 +79,9 @@ class Method:
                 )
         if Need.BALANCED in self.surrogate.needs and not self.design.balanced:
             raise InputError(
-                f"{self.name}: {type(self.surrogate).__name__} needs {Need.BALANCED.value}. "
-                f"Rows of {type(self.design).__name__} are not, so intervals would be too narrow: "
+                f"{self.name}: {type(self.surrogate).__name__} needs {Need.BALANCED.value}. The "
+                f"rows of {type(self.design).__name__} are not balanced, so intervals would be too "
+                "narrow: "
                 "use Robust(), or a balanced design such as eagle.design.balanced.Sobol()"
             )
 
@@ -113,7 +135,13 @@ class Method:
 
     def weight(self, space: Space, features: Array) -> Array:
         """How much each row counts, shape (n,)."""
-        return self.design.weight(space, self.kernel_in(space), features)
+        weight = np.asarray(self.design.weight(space, self.kernel_in(space), features))
+        if weight.shape != (len(features),) or not (np.isfinite(weight) & (weight >= 0)).all():
+            raise InputError(
+                f"{self.name}: the weight of {type(self.design).__name__} must be a finite number "
+                f"of at least 0 for each of {len(features)} rows, not {told(weight)}"
+            )
+        return weight
 
 
 Pick: TypeAlias = Callable[[int, bool, int, bool], Method]
@@ -166,27 +194,19 @@ def refuse_needs(name: str, needs: frozenset[Need], kind: Kind) -> None:
             raise InputError(f"{name} needs {need.value}{kind.hints.get(need, '')}")
 
 
-def _check_design(name: str, design: Any) -> None:
-    if isinstance(design, Planned | Adaptive) and not isinstance(design, type):
-        return
-    raise InputError(
-        f"{name}: a design picks points, such as eagle.design.balanced.Sobol(), and "
-        f"{told(design)} is none: it has no {_lacking(design, DESIGN, 'plan or ask')}"
-    )
-
-
-def _check_surrogate(name: str, surrogate: Any) -> None:
-    if isinstance(surrogate, Surrogate) and not isinstance(surrogate, type):
-        return
-    raise InputError(
-        f"{name}: a surrogate is fitted to answers, such as eagle.surrogate.robust.Robust(), and "
-        f"{told(surrogate)} is none: it has no {_lacking(surrogate, SURROGATE, '')}"
-    )
-
-
-def _lacking(part: Any, members: tuple[str, ...], either: str) -> str:
-    """Which members of a contract a part lacks, as text."""
-    absent = [name for name in members if name not in dir(part)]
-    if either and not {"plan", "ask"} & set(dir(part)):
-        absent.append(either)
-    return ", no ".join(absent) or "instance: give a value, not a class"
+def _check_part(name: str, part: Any, contract: _Contract) -> None:
+    """Refuse a part of a method that lacks a member of its contract, and say which."""
+    if isinstance(part, type):
+        raise InputError(
+            f"{name}: {part.__name__} is a class, and {contract.what}: write {part.__name__}(…)"
+        )
+    absent = lacking(part, *contract.members)
+    if absent:
+        raise InputError(
+            f"{name}: {contract.what}. {told(part)} does not: it lacks {', '.join(absent)}"
+        )
+    if not isinstance(part.needs, frozenset) or not all(isinstance(n, Need) for n in part.needs):
+        raise InputError(
+            f"{name}: the needs of {type(part).__name__} are a frozenset of eagle.types.Need, not "
+            f"{told(part.needs)}"
+        )

@@ -29,11 +29,13 @@ from eagle.types import (
     AnswerError,
     Array,
     Group,
+    InputError,
     Instances,
     LimitError,
     Points,
     Range,
     Space,
+    lacking,
     message_of,
 )
 from eagle.until import Budget, Rule
@@ -43,6 +45,19 @@ Made: TypeAlias = Iterator[tuple[int, Explanation]]
 
 Show: TypeAlias = Callable[[Explanation, float], None]
 """A function of the explanation so far, and a forecast of the total number of rows."""
+
+SPACE: Final = (
+    "law",
+    "masks",
+    "steps",
+    "origin",
+    "draw",
+    "pools",
+    "features",
+    "values",
+    "distinct",
+)
+"""The members of the contract `Space`, but for `counts`, which may be None."""
 
 CALL_BYTES: Final = 256 << 20
 """The largest number of bytes of images in a call."""
@@ -221,6 +236,9 @@ def prepare(planners: Sequence[Planner], spaces: Sequence[Space]) -> list[Prepar
 def refuse_large(how: Planning, instances: Instances, most: int, until: Rule | None) -> None:
     """Refuse what does not fit into memory, before anything is planned or asked."""
     first = instances.space(0)
+    absent = lacking(first, *SPACE)
+    if absent:
+        raise InputError(f"the space {type(first).__name__} lacks {', '.join(absent)}")
     rows, d = how.planner(first, until is not None).refuse_large(first)
     if not first.masks:
         room.refuse_call(min(most, rows * len(instances)), d)
@@ -234,7 +252,14 @@ def refuse_large(how: Planning, instances: Instances, most: int, until: Rule | N
 
 @runtime_checkable
 class Counts(Protocol):
-    """A language model that sums the tokens it was billed for."""
+    """A language model of `eagle.models` that sums the tokens it was billed for.
+
+    Models of other packages may have `tokens` that mean something else; they have no `as_box`.
+    """
+
+    @property
+    def as_box(self) -> Callable[..., Box]:
+        """How it is asked, and how its answers are read."""
 
     @property
     def tokens(self) -> int | None:

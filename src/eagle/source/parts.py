@@ -8,7 +8,7 @@ from typing import Any, final
 
 import numpy as np
 
-from eagle.source.masks import MASKS, Fair, MaskSpace, Sizes
+from eagle.source.masks import MASKS, Fair, MaskSpace, Sizes, check_sizes
 from eagle.types import Array, Group, InputError, Kind, Need, Points, Wanted, message_of, told
 
 WIDEST = 40
@@ -50,6 +50,7 @@ class Parts:
             raise InputError(
                 f"fixed lists the places of parts that are always kept, not {told(self.fixed)}"
             )
+        check_sizes(self.sizes)
 
     @property
     def kind(self) -> Kind:

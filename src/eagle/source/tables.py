@@ -16,7 +16,18 @@ from eagle.table.groups import Groups, is_encoder, of_encoder, one_hot_blocks
 from eagle.table.neighbours import BackgroundRows, Neighbours
 from eagle.table.rows import Table
 from eagle.table.units import CALENDARS
-from eagle.types import NOTHING, Group, InputError, Instances, Kind, Need, Source, Wanted, told
+from eagle.types import (
+    NOTHING,
+    Group,
+    InputError,
+    Instances,
+    Kind,
+    Need,
+    Source,
+    Wanted,
+    lacking,
+    told,
+)
 
 View: TypeAlias = Literal["binned", "continuous"]
 Bounds: TypeAlias = Mapping[Any, tuple[Any, Any]]
@@ -165,6 +176,7 @@ def source(model: Any, data: Any, view: Any, columns: Columns) -> Source:
     if view is not None and not (isinstance(view, str) and view in get_args(View)):
         raise InputError(f"a view is 'binned' or 'continuous', not {told(view)}")
     seen = cast("View | None", view)
+    refuse_incomplete(data)
     if isinstance(data, Source):
         if seen or columns.said:
             raise InputError("views, names, categories, bounds and the like are for tables")
@@ -183,6 +195,22 @@ def source(model: Any, data: Any, view: Any, columns: Columns) -> Source:
     if columns.groups is not None:
         raise InputError("groups of columns move among rows of data: give data")
     return Around(model, columns)
+
+
+SOURCE: Final = ("kind", "describe", "keep", "without", "groups")
+"""The members of the contract `Source`."""
+
+
+def refuse_incomplete(data: Any) -> None:
+    """Refuse a class, and a source of the caller's own that lacks a member of its contract."""
+    if isinstance(data, type):
+        raise InputError(f"{data.__name__} is a class, not data: write {data.__name__}(…)")
+    absent = lacking(data, *SOURCE)
+    if absent and len(SOURCE) - len(absent) > 1:  # a table has describe, and no other
+        raise InputError(
+            f"a source, such as eagle.Parts(…), has {', '.join(SOURCE)}: "
+            f"{type(data).__name__} lacks {', '.join(absent)}"
+        )
 
 
 def _summarised(model: Any, ground: Background, view: View | None, columns: Columns) -> Tables:

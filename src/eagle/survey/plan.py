@@ -209,9 +209,10 @@ def checked_rows(rows: Any) -> int:
 def setting(source: Source, method: Any, seed: int, ask: Ask) -> Setting:
     """The setting of a survey, or an error that says why there can be none here."""
     if not isinstance(source, Tables) or source.view != "binned":
+        binned = ", or say view='binned'" if isinstance(source, Tables) else ""
         raise InputError(
-            "a survey is for the binned view of a table, where rows do not depend on the instance: "
-            "explain one by one, or say view='binned'"
+            "a survey is for the binned view of a table with data, where rows do not depend on the "
+            f"instance: explain one by one{binned}"
         )
     columns = source.background.columns
     frozen = [str(column.name) for column in columns if column.frozen]
