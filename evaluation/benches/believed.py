@@ -269,7 +269,7 @@ def stopping(table: Table, size: Size) -> str:
         ex = explainer(table, "continuous", BALANCED, 500, seed)
         for e, limit in zip(ex.explain_many(x, until=Top(1), progress=False), truth, strict=True):
             runs += 1
-            if e.bill.stopped.startswith("the 1 "):
+            if "strongest" in e.bill.stopped:
                 stops += 1
                 right += np.abs(e.scores).argmax() == np.abs(limit.scores).argmax()
     return f"  {table.black.name:<34} stops in {stops} of {runs}, right in {right}"
