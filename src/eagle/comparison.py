@@ -29,6 +29,7 @@ from eagle.until import Budget, refuse_limit
 
 if TYPE_CHECKING:
     import pandas as pd
+    from rich.console import Group
 
 
 @final
@@ -176,6 +177,11 @@ class Comparison:
         from eagle.show import text
 
         return text.comparison(self)
+
+    def __rich__(self) -> Group:
+        from eagle.show import console
+
+        return console.comparison(self)
 
     def _repr_html_(self) -> str:
         from eagle.show import html

@@ -353,7 +353,7 @@ class Explainer:
 
     def describe(self) -> str:
         """How the model and the data were understood: lines of text."""
-        name = self.method.describe(self._source.kind.features, self.budget)
+        name = self.method.describe(self.kind, self.budget)
         method = f"Method: {name}, up to {self.budget} rows, seed {self.seed}"
         lines = [*self._box.describe(*(self._seen or (None, None))), method]
         return "\n".join(short(line, 200) for line in lines + self._source.describe())

@@ -16,7 +16,7 @@ from eagle.models.box import Box
 from eagle.surrogate.posterior import Posterior
 from eagle.table.neighbours import Neighbours
 from eagle.targets import Target, aimed_at, answers_of, explained
-from eagle.types import AnswerError, Array, InputError, Instances, Need
+from eagle.types import AnswerError, Array, InputError, Instances, Kind, Need
 
 Query: TypeAlias = Callable[[Any, int], Array]
 """Inputs and how many there are, to checked answers, shape (n, outputs)."""
@@ -56,7 +56,7 @@ class Foreign:
         """How many rows are asked unless the caller says otherwise."""
         return self.budget
 
-    def describe(self, features: int | None, rows: int) -> str:
+    def describe(self, kind: Kind, rows: int) -> str:
         """Its name."""
         return self.name
 

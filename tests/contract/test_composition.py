@@ -19,6 +19,7 @@ from eagle.source.parts import PartInstances, Taken
 from eagle.surrogate.bayes import BayesLinear
 from eagle.surrogate.bootstrap import Bootstrap
 from eagle.surrogate.fit import DeferredFit, Fit, Fitter
+from eagle.surrogate.functional import Functional
 from eagle.surrogate.robust import Robust
 from eagle.types import NOTHING, Array, Kernel, Need, Points, Rows, Space
 
@@ -169,6 +170,13 @@ class Nameless:
     """The same source without `kind`."""
 
     describe, keep, without, groups = Baskets.describe, Baskets.keep, Baskets.without, None
+
+
+def test_a_process_needs_rows_of_a_space() -> None:
+    data = np.random.default_rng(0).normal(size=(100, 3))
+    mine = replace(methods.DLIME_NEAREST, name="mine", surrogate=Functional())
+    with pytest.raises(eagle.InputError, match="needs rows that a space draws"):
+        eagle.Explainer(lambda X: X[:, 0], data, method=mine).explain(data[0])
 
 
 def test_sources_and_spaces_are_checked_too() -> None:

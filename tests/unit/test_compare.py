@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import combinations
@@ -13,6 +14,7 @@ import matplotlib
 import numpy as np
 import pandas as pd
 import pytest
+from rich.console import Console
 
 import eagle
 from catalogue import Recorder
@@ -23,6 +25,7 @@ from eagle.metrics.entropy import sign_entropy
 from eagle.metrics.ranking import consistency
 from eagle.metrics.stability import chance, jaccard
 from eagle.metrics.truth import agreement
+from eagle.show import tables
 
 matplotlib.use("Agg")
 from matplotlib import pyplot as plt
@@ -305,6 +308,16 @@ def test_in_words(found: Comparison) -> None:
     assert sorted(order) == list(range(6))
     share = sum(np.abs(m.first.scores) / np.abs(m.first.scores).max() for m in found.methods)
     assert (np.diff(np.asarray(share)[order]) <= 0).all()
+
+
+def test_on_a_rich_console(found: Comparison) -> None:
+    console = Console(file=io.StringIO(), width=160)
+    console.print(found)
+    assert isinstance(console.file, io.StringIO)
+    shown = console.file.getvalue()
+    for row in [*tables.costs(found), *tables.scores(found)]:
+        assert all(cell in shown for cell in row)
+    assert all(note.split(";")[0][:60] in shown for note in found.notes)
 
 
 def test_wide_tables_are_printed_in_parts() -> None:

@@ -30,6 +30,9 @@ from eagle.types import (
     told,
 )
 
+MOST_PARTS: Final = 2000
+"""A choice is described for up to so many parts of an image or a text."""
+
 
 class _Contract(NamedTuple):
     """What a part of a method is, and the members that it must have."""
@@ -97,7 +100,7 @@ class Method:
         """How many rows are asked unless the caller says otherwise."""
         return self.budget
 
-    def describe(self, features: int | None, rows: int) -> str:
+    def describe(self, kind: Kind, rows: int) -> str:
         """Its name."""
         return self.name
 
@@ -176,11 +179,16 @@ class Choice:
         """The method for a space. Growing plans must be nested."""
         return self.pick(len(space.origin), space.masks, rows, growing)
 
-    def describe(self, features: int | None, rows: int) -> str:
-        """Its name, and that of the method for a table, whose number of features is known."""
-        if features is None:
+    def describe(self, kind: Kind, rows: int) -> str:
+        """Its name, and those of the methods that it picks for such a source and so many rows."""
+        if kind.features is not None:
+            return f"{self.name}, by {self.pick(kind.features, False, rows, False).name}"
+        if Need.MASKS not in kind.offers:
             return self.name
-        return f"{self.name}, by {self.pick(features, False, rows, False).name}"
+        names = [self.pick(d, True, rows, False).name for d in range(1, min(rows, MOST_PARTS) + 2)]
+        ends = [d for d in range(1, len(names)) if names[d] != names[d - 1]]
+        parts = [f"by {names[d - 1]} up to {d:,} part{'s' if d > 1 else ''}" for d in ends]
+        return ", ".join([self.name, *parts, f"by {names[-1]}{' for more' if ends else ''}"])
 
     def rows(self, features: int | None) -> int:
         """How many rows are asked unless the caller says otherwise."""

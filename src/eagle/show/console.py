@@ -1,10 +1,12 @@
-"""Explanations for a rich console."""
+"""Explanations and comparisons for a rich console."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from eagle.comparison import Comparison
 from eagle.explanation import Explanation
+from eagle.show import tables
 from eagle.show.sheet import (
     DOWN,
     GREEN_RED,
@@ -61,6 +63,24 @@ def explanation(e: Explanation) -> Group:
         *[Text(short(f, 200), style="dim") for f in sheet.facts],
         *[Text(f"Warning: {short(w, 400)}", style="yellow") for w in sheet.warnings],
     )
+
+
+def comparison(c: Comparison) -> Group:
+    """The cost and the scores of each method for a rich console, with notes."""
+    from rich.console import Group
+    from rich.table import Table
+    from rich.text import Text
+
+    shown: list[Table | Text] = []
+    for rows in (tables.costs(c), tables.scores(c)):
+        table = Table(box=None, pad_edge=False, header_style="bold")
+        for k, name in enumerate(rows[0]):
+            table.add_column(Text(name), justify="right" if k else "left")
+        for row in rows[1:]:
+            table.add_row(*map(Text, row))
+        shown += [table, Text("")]
+    notes = [Text(note, style="dim") for note in tables.notes(c)]
+    return Group(Text(tables.title(c), style="bold"), Text(""), *shown, *notes)
 
 
 def _coloured(shown: Shown) -> Text:

@@ -33,6 +33,9 @@ View: TypeAlias = Literal["binned", "continuous"]
 Bounds: TypeAlias = Mapping[Any, tuple[Any, Any]]
 Scales: TypeAlias = Mapping[Any, float | timedelta] | Sequence[float] | float
 
+MOST_DESCRIBED: Final = 40
+"""The largest number of columns that are described one by one."""
+
 HINTS: Final = {
     Need.ROWS: ": give the data itself",
     Need.MATCHES: ": say view='binned'",
@@ -121,7 +124,7 @@ class Tables:
 
     def describe(self) -> list[str]:
         ground = self.background
-        form = type(ground.template.native)
+        form, more = type(ground.template.native), len(ground.columns) - MOST_DESCRIBED
         return [
             f"View: {self.view}",
             f"Background: {ground.rows} rows of {len(ground.template.raw.names)} columns, asked as "
@@ -129,8 +132,9 @@ class Tables:
             *([] if self.said is None else [self.said]),
             *(
                 f"  {column.name}: {ground.template.dtype(j)}, {_described(column)}"
-                for j, column in enumerate(ground.columns)
+                for j, column in enumerate(ground.columns[:MOST_DESCRIBED])
             ),
+            *([f"  and {more:,} more columns: explainer.background.columns"] if more > 0 else []),
         ]
 
 

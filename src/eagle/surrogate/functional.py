@@ -94,6 +94,8 @@ class Functional:
         law = rows.law
         if law is None or rows.points is None:
             raise InputError(f"Functional() needs {Need.LAW.value}")
+        if rows.points.shape != rows.features.shape:  # as rows of a cluster of the background
+            raise InputError("Functional() needs rows that a space draws: each feature by its step")
         if len(rows) > MOST:
             raise InputError(
                 f"a Gaussian process of {len(rows):,} rows would take minutes: use at most "
