@@ -53,7 +53,7 @@ class Evidence(Protocol):
 
     @property
     def often(self) -> Array:
-        """How many times each row was planned, which the weight has in it, shape (n,)."""
+        """Multiplicity of each row in the plan, shape (n,). `weight` already includes it."""
 
     @property
     def moves(self) -> Moves | None:

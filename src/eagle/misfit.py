@@ -40,7 +40,7 @@ STEPPED: Final = 4
 by more than chance plus `CLEAR` standard deviations."""
 
 SPARE: Final = 20
-"""The shares are known only if there are so many more rows than coefficients."""
+"""The shares are known only if rows outnumber coefficients by at least this many."""
 
 ROWS: Final = 2048
 """The largest number of rows used: the first ones."""

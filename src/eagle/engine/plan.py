@@ -108,7 +108,7 @@ PLAN_BYTES = 4 << 30
 """The largest size of a plan's inputs, which are all made at once."""
 
 LONGEST = 16
-"""A plan of masks is at most so many times longer than the budget, to have enough distinct ones."""
+"""The longest plan of masks as a multiple of the budget. It grows to have enough distinct masks."""
 
 
 @final

@@ -17,10 +17,10 @@ from eagle.targets import Target
 from eagle.types import EagleError, short
 
 LISTED: Final = 500
-"""So many rows are listed by their names; of more, a row is picked by its number."""
+"""Up to this number, rows are listed by name. Beyond it, a row is picked by its number."""
 
 FIELDS: Final = 60
-"""So many columns can be edited."""
+"""Maximum number of columns that can be edited."""
 
 
 @cache

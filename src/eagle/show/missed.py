@@ -19,7 +19,7 @@ MOVED: Final = 0.4
 """Single scores are likely to mislead above this doubt: in the binned view, and otherwise."""
 
 FAR: Final = 1.5
-"""A row is unlike its neighbourhood if the line errs there by so many standard deviations."""
+"""A row is unlike its neighbourhood if the line errs by more standard deviations than this."""
 
 FITS: Final = 0.55
 GOOD: Final = 0.67
@@ -121,10 +121,10 @@ def clipped(e: Explanation) -> str:
 # -- what was not seen ----------------------------------------------------------------------------
 
 CARRIERS: Final = 5.0
-"""The model jumps if at most so many rows carry the misfit…"""
+"""The model is said to jump if fewer rows than this carry the misfit."""
 
 SHARE: Final = 0.1
-"""…and if they are at most this share of the rows."""
+"""They must also be less than this share of the rows."""
 
 SPAN: Final = 0.01
 """Answers that span less than this share of the possible range show little of the model."""
@@ -162,7 +162,7 @@ def rare(e: Explanation) -> str:
 
 
 MISSED: Final = 3
-"""What happens in `MISSED` of n rows is met by none of n with a probability of 5%."""
+"""Rule of three: an event of probability 3/n is missed by n rows with probability 5%."""
 
 
 def unseen(e: Explanation) -> str:

@@ -49,7 +49,7 @@ shrinkage has `RARE_STEPS` terms, and their noise is added."""
 
 SHARP: Final = 8
 SLIGHT: Final = 0.05
-"""How sharply rareness begins at `RARE` rows, and the least rareness that counts."""
+"""Steepness of the transition at `RARE` rows, and the cut-off below which a slope is not rare."""
 
 LOUD: Final = 2.0
 """A pair of features surely interacts if the square of its estimated interaction is more than
