@@ -185,7 +185,7 @@ class Parts(Protocol):
         """Some of the rows, in memory."""
 
     def totals(self, k: int | None = None) -> Totals:
-        """Sums over all rows, for what is said of them; shares are those of the k strongest."""
+        """Sums over all rows. Shares count where a feature is among the k strongest."""
 
 
 @final
@@ -523,7 +523,7 @@ def stack(items: Sequence[Explanation]) -> Stacked:
 
 
 def _kind(posterior: Posterior | None) -> tuple[str, bool]:
-    """What intervals are made of, and whether signs are pooled; nothing where they are no t."""
+    """The kind of a t posterior, and whether its signs are pooled; ("", False) for others."""
     return (posterior.kind, posterior.pooled) if isinstance(posterior, StudentT) else ("", False)
 
 

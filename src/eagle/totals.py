@@ -54,7 +54,7 @@ class Block:
 @final
 @dataclass(frozen=True, eq=False)
 class Totals:
-    """What is said of many rows rests on these, whose errors may all point the same way.
+    """Sums that statements about many rows need. Errors of rows may be fully correlated.
 
     `size` and `score` are means over rows. `error_of_size` and `error` are their standard errors,
     `noise` is what noise may add to the mean size, and `top` the share of rows in which a feature

@@ -71,7 +71,7 @@ class Rule(ABC):
 
     @property
     def pays(self) -> bool:
-        """Whether money is in it, which is a limit for all that is asked, not a rule for a row."""
+        """Whether it limits money. Money is a limit on everything asked, not a rule for one row."""
         return False
 
     def __or__(self, other: Rule) -> Rule:
@@ -341,7 +341,7 @@ def _grown(look: Look, gap: float, spread: float, probability: float) -> float:
 
 
 def refuse_limit(limit: Any) -> None:
-    """What is no limit."""
+    """Refuse a limit that is not a `Budget`."""
     if limit is not None and not isinstance(limit, Budget):
         raise InputError(f"limit is a budget such as eagle.until.Budget(rows=), not {told(limit)}")
 

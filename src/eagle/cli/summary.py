@@ -20,7 +20,7 @@ from eagle.types import InputError, clean, finite, integer, short
 PLOTS: Final = ("importance", "beeswarm", "heatmap")
 
 DISTINCT: Final = 8
-"""A number with more different values than these is cut into four ranges."""
+"""A number with more distinct values than this is cut into four ranges."""
 
 SHOWN: Final = 20
 """Maximum number of rows printed. A file has all of them."""

@@ -56,7 +56,7 @@ def lengths(rows: int) -> list[int]:
 
 
 def _quote(ex: Explainer, rows: int, price: float | None) -> Quote:
-    """What the survey costs, as it is asked: equal rows of one step are asked once."""
+    """The cost of the survey in steps: equal rows of one step are asked once."""
     plan = ex.survey_plan(rows)
     first, *others = [
         replace(plan, drawn=plan.drawn.part(start, end)).quote(price_per_row=price)

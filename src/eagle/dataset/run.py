@@ -212,7 +212,7 @@ class Shift:
             self._starting.add(self._crew.hire())
 
     def _wait(self) -> None:
-        """Nothing happened for a second. If no worker is ready for long, it is said, then ended."""
+        """Called after a second without an event. If no worker gets ready, report it, then end."""
         if self._at:
             self._quiet = time.monotonic()
         waited = time.monotonic() - self._quiet

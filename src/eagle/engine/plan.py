@@ -49,7 +49,7 @@ class Prepared:
     fitter: Fitter
 
     def answered(self, answers: Array, surrogate: Surrogate) -> tuple[Prepared, Array]:
-        """What is left without the rows whose answers are NaN, and the other answers."""
+        """The plan and the answers without the rows whose answers are NaN."""
         known = answered_rows(answers)
         if known.all():
             return self, answers

@@ -243,7 +243,7 @@ class Counts(Protocol):
 
 @final
 class Meter:
-    """The one way from an explanation to the model: nothing is asked that would cross the limit."""
+    """All calls of the model go through this. It refuses calls that would exceed the limit."""
 
     def __init__(self, box: Box, limit: Budget | None = None) -> None:
         self._query, self._limit, self._model = Steady(box).ask, limit, box.function

@@ -16,7 +16,7 @@ SEEN: Final = 2000
 """Number of rows, evenly spread, that give the range and the levels of a column."""
 
 LEVELS: Final = 60
-"""A column with more levels than these is not edited."""
+"""A column with more levels than this cannot be edited."""
 
 
 class Field(TypedDict):

@@ -71,7 +71,7 @@ class View(anywidget.AnyWidget):  # type: ignore[misc]
         self.observe(self._changed, ["row", "edits", "output"])
 
     def _changed(self, change: Any) -> None:
-        """The reader did something: explain again. What cannot be is said, and nothing is lost."""
+        """Explain again after a change by the reader. An error is shown, and the view stays."""
         if change["name"] == "row" and self.edits:
             self.edits = {}  # which explains the new row
             return

@@ -85,7 +85,7 @@ def cautions(explanations: Iterable[Explanation]) -> list[str]:
 
 
 def glyphs_for(text: str) -> Glyphs:
-    """What is needed to draw a text."""
+    """The fonts that a text needs, and its characters that no font has."""
     wanted = {c for c in text if not c.isspace() and category(c)[0] != "C" and c != "\ufe0f"}
     wanted -= {c for c in wanted if c.isascii()}
     if not wanted:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 COLUMNS: Final = 800
-"""More rows than these are drawn as means of neighbours."""
+"""More rows than this are drawn as means of neighbours."""
 
 KINDS: Final = 600
 """Number of rows that are ordered by similarity. Others stand beside the nearest of them."""
@@ -28,7 +28,7 @@ LEAST: Final = 1.0
 """The least height in inches, so that there is room for the line and the scale of colours."""
 
 CHUNK: Final = 4096
-"""Rows that are compared with these at once."""
+"""Rows that are compared with the ordered ones at a time."""
 
 
 @legible

@@ -36,7 +36,7 @@ DAY: Final = 86_400.0
 """The seconds of a day."""
 
 RASTER: Final = 10_000
-"""More points than these are one image in a PDF or SVG file."""
+"""More points than this are drawn as one image in a PDF or SVG file."""
 
 
 def several(explanations: Any, what: str) -> Explanations:

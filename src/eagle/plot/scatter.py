@@ -41,7 +41,7 @@ EACH: Final = 120
 """Up to this number of rows, each has an error bar. Beyond it, rows near one another share one."""
 
 STEPS: Final = 16
-"""Error bars of many rows, at most, over the range of numbers."""
+"""Maximum number of error bars along the range of numbers, if there are many rows."""
 
 DOT: Final = 3.2
 """The diameter of a point, in points."""

@@ -24,7 +24,7 @@ COLUMNS: Final = 60
 """Maximum number of values of a row that are written into the code."""
 
 WIDE: Final = 74
-"""Lines of code are about as long as this."""
+"""Approximate length of a line of code."""
 
 OUTPUTS: Final = 20
 """Maximum number of output names that are written into the code."""

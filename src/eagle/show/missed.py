@@ -124,7 +124,7 @@ def clipped(e: Explanation) -> str:
 # -- what was not seen ----------------------------------------------------------------------------
 
 CARRIERS: Final = 5.0
-"""The model is said to jump if fewer rows than this carry the misfit."""
+"""The warning of a jump is given if fewer rows than this carry the misfit."""
 
 SHARE: Final = 0.1
 """They must also be less than this share of the rows."""

@@ -59,7 +59,7 @@ class Prior:
         return np.array([intercept] + [slopes] * d)
 
     def information(self, d: int) -> Information:
-        """What is known before any point."""
+        """The precision matrix of the prior."""
         return Information(np.diag(self.precision(d)))
 
 

@@ -40,7 +40,7 @@ from eagle.types import NOTHING, UNBOUNDED, Array, InputError, Need, Range, Rows
 FEW: Final = 16
 MANY: Final = 1000
 """Degrees of freedom are computed up to `FEW` rows for each coefficient and `MANY` residual degrees
-in all. Beyond that a t is as good as normal."""
+in all. Beyond that a t is close enough to normal."""
 
 RARE: Final = 12.0
 RARE_STEPS: Final = 6

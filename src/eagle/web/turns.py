@@ -18,7 +18,7 @@ REMEMBERED: Final = 4096
 """Number of clients whose last turn is remembered."""
 
 CHECK: Final = 0.25
-"""Seconds after which one who waits looks whether they still want to."""
+"""Seconds between checks of whether a waiting request was cancelled."""
 
 
 class Cancelled(BaseException):
