@@ -77,12 +77,12 @@ __all__ = [
 
 
 def __dir__() -> list[str]:
-    """What users import: no helper of this file."""
+    """The public names, without helpers of this file."""
     return sorted([*__all__, "__version__"])
 
 
 def __getattr__(name: str) -> Any:
-    """What is imported when it is first asked for."""
+    """Import some names only when they are first used."""
     if name == "serve":
         from eagle.web.server import serve
 

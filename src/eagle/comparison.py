@@ -281,7 +281,7 @@ def quote(
 
 
 def _left(limit: Budget | None, bill: Bill, last: bool) -> Budget | None:
-    """What is left of a limit for further explanations, if there are to be any."""
+    """The rest of a limit for further explanations; None if this is the last one."""
     if limit is None or last:
         return None
     left = limit.after(bill.rows, bill.calls, bill.model_seconds)

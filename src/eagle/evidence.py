@@ -45,7 +45,7 @@ class Evidence(Protocol):
 
     @property
     def weight(self) -> Array:
-        """What each row counts, shape (n,)."""
+        """How much each row counts, shape (n,)."""
 
     @property
     def answers(self) -> Array:
@@ -53,15 +53,15 @@ class Evidence(Protocol):
 
     @property
     def often(self) -> Array:
-        """How many times each row was planned, which the weight has in it, shape (n,)."""
+        """Multiplicity of each row in the plan, shape (n,). `weight` already includes it."""
 
     @property
     def moves(self) -> Moves | None:
-        """What the steps of a table's points stand for: None where features say it all."""
+        """The values that the steps of a table's points stand for; None if features are enough."""
 
     @property
     def law(self) -> Law | None:
-        """The law that scores are about, if the surrogate was told it."""
+        """The law that scores are about, if the surrogate needs it."""
 
     def rows(self, surrogate: Surrogate, n: int | None = None) -> Rows:
         """The first n rows, or all, as the surrogate of the explanation was put on them."""

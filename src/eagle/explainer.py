@@ -137,8 +137,8 @@ class Explainer:
     def identity(self) -> dict[str, Any]:
         """What decides its explanations besides the rows, as plain data.
 
-        Of the model, the method and a source that is no table there is a digest of the pickle, or
-        None for what cannot be pickled.
+        Model, method and sources other than tables are represented by a digest of their pickle. It
+        is None if they cannot be pickled, or are pickled by their name alone, as functions are.
         """
         return identity.of_explainer(self._box, self._source, self.method, self.budget, self.seed)
 
@@ -163,7 +163,7 @@ class Explainer:
     def through(self, wrap: Callable[[Model], Model]) -> Explainer:
         """An explainer that asks its model through another function: to count, delay or refuse.
 
-        `wrap` is given the function of inputs that is asked now, and returns the one to ask.
+        `wrap(f)` gets the current model function and returns its replacement.
         """
         other = object.__new__(Explainer)
         other.__dict__.update(self.__dict__)
@@ -297,10 +297,11 @@ class Explainer:
         limit: Budget | None = None,
         progress: bool = True,
     ) -> Survey:
-        """Ask so many rows once, and explain every row of the table from them.
+        """Ask `rows` rows once, and explain every row of the table from them.
 
-        For the binned view of a table. With a rule such as `until=eagle.until.Top(3)` it asks up to
-        so many rows, until 9 of 10 rows of the `sample`, a table, meet the rule about the target.
+        For the binned view of a table. With a rule such as `until=eagle.until.Top(3)` it asks at
+        most `rows` rows, until 9 of 10 rows of the `sample`, a table, meet the rule about the
+        target.
         A `limit` is on all that the survey will ever ask.
         """
         refuse_limit(limit)

@@ -50,7 +50,7 @@ class Explanation:
     adds; in the continuous view it is the change per standard deviation. `data` are the instance's
     own values. `posterior` says how sure the scores are; it is None if the method does not know.
     Scores that are not `signed` only say how much a feature matters, not which way it pushes.
-    `contrast` is how far the instance is from the background, in each feature's units. If
+    `contrast` is the signed distance from the background mean, in each feature's units. If
     `surrogate` is None, the scores came from another package and cannot be fitted again. With a
     `link`, scores, intercept and predictions are log-odds. A `note` says what a reader should know
     about the file it was read from.
@@ -109,7 +109,10 @@ class Explanation:
         return self.posterior
 
     def shown(self, level: float = LEVEL) -> Array:
-        """As `interval`, but NaN where there is none; given bounds keep their own level."""
+        """As `interval`, but NaN where there is none.
+
+        Bounds from other packages are returned at their own level.
+        """
         return np.stack(self.columns(level)[:2], axis=1)
 
     def columns(self, level: float = LEVEL) -> tuple[Array, Array, Array, Array]:

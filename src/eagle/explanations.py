@@ -34,7 +34,7 @@ THIN: Final = "the rows it was fitted to were not kept: explain it again to know
 
 
 class Errors(Protocol):
-    """How the errors of many explanations go together.
+    """The joint distribution of the errors of many explanations.
 
     Explanations that share rows share errors, which do not average out over a table.
     """
@@ -46,9 +46,9 @@ class Errors(Protocol):
         """
 
     def draws(self, count: int) -> Iterator[tuple[int, Array]]:
-        """For some of the rows, spread over all: its number, and scores that may be the true ones.
+        """For some rows, evenly spread: the row number, and draws from the posterior of its scores.
 
-        The draws, shape (count, d), go together over rows as their errors do.
+        The draws, shape (count, d), are correlated over rows as the errors are.
         """
 
     def take(self, index: NDArray[np.intp]) -> Errors:
@@ -58,10 +58,10 @@ class Errors(Protocol):
 @final
 @dataclass(frozen=True, eq=False)
 class Common:
-    """Errors that may all point the same way: nothing is known of how they go together.
+    """Worst case: errors of different rows may be fully correlated, so none averages out.
 
-    Then no error averages out, and intervals are as wide as they may have to be. `spread`, shape
-    (n, d), are the scales of the scores' t, `df` its degrees of freedom, shape (n,).
+    Intervals are then the widest that may be needed. `spread`, shape (n, d), are the scales of the
+    scores' t distributions, `df` their degrees of freedom, shape (n,).
     """
 
     scores: Array
@@ -88,11 +88,11 @@ class Common:
 
 
 SOME: Final = 1024
-"""What errors have in common is worked out on at most so many rows, spread over all."""
+"""Maximum number of rows, evenly spread, on which correlations of errors are computed."""
 
 
 def spread_over(rows: int, most: int) -> NDArray[np.intp]:
-    """At most so many numbers of rows, spread evenly over all."""
+    """Row numbers, at most `most`, spread evenly over all rows."""
     if rows <= most:
         return np.arange(rows)
     return np.asarray(((2 * np.arange(most) + 1) * rows) // (2 * most))
@@ -185,7 +185,7 @@ class Parts(Protocol):
         """Some of the rows, in memory."""
 
     def totals(self, k: int | None = None) -> Totals:
-        """Sums over all rows, for what is said of them; shares are those of the k strongest."""
+        """Sums over all rows. Shares count where a feature is among the k strongest."""
 
 
 @final
@@ -523,7 +523,7 @@ def stack(items: Sequence[Explanation]) -> Stacked:
 
 
 def _kind(posterior: Posterior | None) -> tuple[str, bool]:
-    """What intervals are made of, and whether signs are pooled; nothing where they are no t."""
+    """The kind of a t posterior, and whether its signs are pooled; ("", False) for others."""
     return (posterior.kind, posterior.pooled) if isinstance(posterior, StudentT) else ("", False)
 
 
@@ -536,7 +536,7 @@ def _df(posterior: Posterior | None) -> float:
 
 
 KEPT: Final = 256 << 20
-"""So many bytes of evidence are kept unless the caller says otherwise."""
+"""Bytes of evidence that are kept unless the caller says otherwise."""
 
 
 @final

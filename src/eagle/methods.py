@@ -104,11 +104,11 @@ the binned view of tables (docs/adr/0043-few-paid-rows.md).
 EAGLE_PROCESS_LOGIT: Final = replace(
     EAGLE_PROCESS, name="EAGLE (process, logit)", surrogate=Functional(logit=True)
 )
-"""`EAGLE_PROCESS` that may predict probabilities of masks by their log-odds: nearest to the limit
-of all from few rows, without intervals. Scores are those of probabilities, as ever."""
+"""`EAGLE_PROCESS` that may predict probabilities of masks by their log-odds. Of all methods, the
+closest to the converged scores at few rows. No intervals. Scores are still for probabilities."""
 
 ENOUGH: Final = 40
-"""How many rows should change a value, and keep it, before its score is trusted."""
+"""A score needs at least this many rows with the value changed and as many with it kept."""
 
 RAREST: Final = 1 / 32
 """The least share of rows in which a law of tables changes a value, or keeps it."""
@@ -352,7 +352,7 @@ the method for a score of one token: see `context_cite`.
 
 
 def context_cite(tokens: int, alpha: float = 0.01) -> Method:
-    """ContextCite for an answer of so many tokens.
+    """ContextCite for an answer with this number of tokens.
 
     It divides the log-odds by the number of tokens, and multiplies the scores by it. That is the
     same as a lasso whose penalty is multiplied by it.

@@ -1,8 +1,8 @@
 """How much of a model a line misses near an instance, from the answers it was fitted to.
 
 The local variation has three parts. The *line* explains the first. *Position* adds the second:
-where in its bin a number is, or in the continuous view its curve; each feature still acts alone.
-The rest cannot be explained by single features: features act *together*.
+where a number lies in its bin or outside it, or in the continuous view its curve; each feature
+still acts alone. The rest cannot be explained by single features: features act *together*.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ STEPPED: Final = 4
 by more than chance plus `CLEAR` standard deviations."""
 
 SPARE: Final = 20
-"""The shares are known only if there are so many more rows than coefficients."""
+"""The shares are known only if effective rows outnumber coefficients by at least this many."""
 
 ROWS: Final = 2048
 """The largest number of rows used: the first ones."""
@@ -94,8 +94,9 @@ class Misfit:
 
     `pair` is the strongest pair of features that act together, if one is clear. `far` is the
     distance between the line's value and the model's at the instance, in standard deviations of
-    the answers. `binned` says that position is the place inside bins; otherwise it is the curve of
-    a number. `masks` says that features are parts that are kept or not, which have no position.
+    the answers. `binned` says that position is the place in the bin or outside it; otherwise it is
+    the curve of a number. `masks` says that features are parts that are kept or not, which have no
+    position.
     """
 
     line: float

@@ -28,7 +28,7 @@ class Remote(Protocol):
     """A model that knows what it takes to ask it."""
 
     def fare(self, table: Any, calls: Sequence[int]) -> Fare:
-        """What it takes to ask so many rows in each of some calls, all like those of the table."""
+        """The cost of some calls. `calls` has the rows of each, all like those of the table."""
 
 
 @final
@@ -126,7 +126,7 @@ def quoted(
     price_per_row: float | None = None,
     price_per_1000_tokens: float | None = None,
 ) -> Quote:
-    """What it costs to ask a model so many rows in each of some calls, all like those of a table.
+    """The cost of some calls. `calls` has the rows of each, all like those of the table.
 
     Where the calls are not known before, None, at most `most` rows are asked in all.
     """

@@ -27,7 +27,7 @@ DRAWS: Final = 200
 """Draws of what the true scores may be, for shares of ranks."""
 
 FEWEST: Final = 2
-"""A group has at least so many rows, or nothing is said of how it differs."""
+"""Minimum number of rows of a group. Smaller groups are not compared."""
 
 
 @final
@@ -57,8 +57,7 @@ class Means:
 def importance(e: Explanations, level: float, sample: bool) -> Means:
     """The mean size of each score.
 
-    Noise adds to the size of a score, never takes from it: the interval reaches down by as much as
-    that may be.
+    Noise inflates |score|, so the lower end is moved down by the largest possible inflation.
     """
     _check(e, level)
     if e.parts is not None:
@@ -155,7 +154,7 @@ def share_in_top(e: Explanations, k: int, level: float, sample: bool) -> Means:
 
 
 def _wilson(share: Array, rows: int, level: float) -> tuple[Array, Array]:
-    """Wilson's interval of a share of so many rows: it is never of no width."""
+    """Wilson's interval of a share of `rows` rows. Its width is never zero."""
     z = _quantile(np.inf, level)
     middle = (share + z**2 / (2 * rows)) / (1 + z**2 / rows)
     spread = np.sqrt(share * (1 - share) / rows + z**2 / (4 * rows**2))

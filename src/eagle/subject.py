@@ -100,7 +100,7 @@ class Curves:
         return len(self.edges) - 1
 
     def thinned(self, most: int = LONGEST) -> Curves:
-        """The series with at most so many points. No peak is lost."""
+        """The series with at most `most` points. No peak is lost."""
         n = len(self.times)
         if n <= most:
             return self

@@ -13,7 +13,7 @@ from eagle.surrogate.posterior import in_top
 from eagle.types import Array
 
 UNSURE: Final = 2.0
-"""A score of fewer standard errors may be nothing."""
+"""Scores below this many standard errors are treated as possibly zero."""
 
 
 @final
@@ -54,7 +54,7 @@ class Block:
 @final
 @dataclass(frozen=True, eq=False)
 class Totals:
-    """What is said of many rows rests on these, whose errors may all point the same way.
+    """Sums that statements about many rows need. Errors of rows may be fully correlated.
 
     `size` and `score` are means over rows. `error_of_size` and `error` are their standard errors,
     `noise` is what noise may add to the mean size, and `top` the share of rows in which a feature
@@ -72,7 +72,7 @@ class Totals:
 
 
 def totals(blocks: Iterable[Block], rows: int, k: int) -> Totals:
-    """The totals of so many rows, which come in blocks."""
+    """The totals of `rows` rows, which come in blocks."""
     size: Mean | None = None
     score: Mean | None = None
     sums, start = np.zeros((0, 0)), 0
@@ -117,6 +117,6 @@ def folded(size: Array, spread: Array) -> Array:
     ratio = np.divide(size, spread, out=np.full_like(size, np.inf), where=spread > 0)
     peak = np.sqrt(2 / np.pi) * np.exp(-(np.minimum(ratio, 40.0) ** 2) / 2)
     more = spread * peak - 2 * np.where(spread > 0, size * special.ndtr(-ratio), 0.0)
-    # A score that may be nothing may be all noise.
+    # If the score may be zero, all of its size may be noise.
     nothing = np.minimum(size, np.sqrt(2 / np.pi) * spread)
     return np.asarray(np.where(ratio < UNSURE, nothing, np.maximum(more, 0.0)))

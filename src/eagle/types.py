@@ -175,8 +175,8 @@ class Need(Enum):
     BINARY = "the probabilities of exactly two classes"
     VALUES = "the values of the rows asked in place of their features: every space has them"
     BALANCED = "balanced rows, which fill their law evenly in the order in which they are planned"
-    WHOLE = "a number of rows that is fixed before any is asked: its plans do not grow"
-    LAW = "the law that the scores are about, not only rows of it: a method tells it"
+    WHOLE = "a fixed number of rows, since a longer plan does not begin with a shorter one"
+    LAW = "the exact probabilities of the perturbations, not only a sample of them"
 
 
 NOTHING: Final[frozenset[Need]] = frozenset()
@@ -186,12 +186,12 @@ NOTHING: Final[frozenset[Need]] = frozenset()
 class Space(Protocol):
     """The perturbations of one instance. Only `draw` and `pools` are random.
 
-    A point has one coordinate for each feature, which alone decides the feature.
+    Coordinate j of a point determines feature j, and nothing else does.
     """
 
     @property
     def law(self) -> Hashable:
-        """A key: spaces with equal laws turn equal points into equal features, and share plans."""
+        """Cache key. Spaces with equal keys map equal points to equal features and share plans."""
 
     @property
     def masks(self) -> bool:
@@ -244,7 +244,10 @@ class Instances(Protocol):
         """The condition that each feature of instance i meets, as text."""
 
     def contrast(self, i: int) -> Array:
-        """How far instance i is from the background, in each feature's units."""
+        """Signed distance of each feature of instance i from the background mean, in its own units.
+
+        It is 1 for matches and for parts that are kept, and NaN where it is not known.
+        """
 
     def moves(self, i: int) -> Any:
         """The values that the steps of instance i stand for, an `eagle.table.moves.Moves`; None if
@@ -360,9 +363,10 @@ class Rows:
     """All that a surrogate may know of its rows before the answers. Each row is there once.
 
     `features`, shape (n, d), are what it is fitted on; the first row is the instance. `weight`,
-    shape (n,), is how much each row counts, and `often` how many times it was planned, which the
-    weight includes. `balanced` says whether the rows fill their law evenly, in this order. A
-    surrogate that needs it is also told the `law`, and the `points` in the encoding of their space.
+    shape (n,), is how much each row counts. `often` is the row's multiplicity in the plan. `weight`
+    is already multiplied by it. `balanced` says whether the rows fill their law evenly, in this
+    order. A surrogate that needs it also gets the `law`, and the `points` in the encoding of their
+    space.
     """
 
     features: Array

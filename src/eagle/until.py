@@ -71,7 +71,7 @@ class Rule(ABC):
 
     @property
     def pays(self) -> bool:
-        """Whether money is in it, which is a limit for all that is asked, not a rule for a row."""
+        """Whether it limits money. Money is a limit on everything asked, not a rule for one row."""
         return False
 
     def __or__(self, other: Rule) -> Rule:
@@ -182,7 +182,7 @@ class Sign(Rule):
 @final
 @dataclass(frozen=True, init=False)
 class Budget(Rule):
-    """So many rows, calls, seconds of the model, or so much money at a price for each row.
+    """A maximum of rows, calls, seconds of the model, or money at a price for each row.
 
     As a rule, `until=Budget(rows=400)`, it stops each explanation when it is spent. As a limit,
     `limit=Budget(money=5, price_per_row=0.001)`, it holds for everything that is asked, all rows
@@ -222,7 +222,7 @@ class Budget(Rule):
         return None
 
     def crossed(self, rows: int, calls: int, seconds: float) -> str | None:
-        """Which limit so many rows and calls would cross, after so many seconds; None if none."""
+        """Which limit these totals of rows, calls and seconds cross, in words; None if none."""
         spent = self._spent(rows, calls, seconds)
         for name, limit in self.limits:
             if name == "seconds":
@@ -235,7 +235,7 @@ class Budget(Rule):
         return None
 
     def after(self, rows: int, calls: int, seconds: float) -> Budget | None:
-        """What is left once so much is spent; None if of something nothing is left."""
+        """What is left after this spending; None if any limit is used up."""
         spent = self._spent(rows, calls, seconds)
         left = {name: limit - spent[name] for name, limit in self.limits}
         if any(value <= 0 for value in left.values()):
@@ -341,7 +341,7 @@ def _grown(look: Look, gap: float, spread: float, probability: float) -> float:
 
 
 def refuse_limit(limit: Any) -> None:
-    """What is no limit."""
+    """Refuse a limit that is not a `Budget`."""
     if limit is not None and not isinstance(limit, Budget):
         raise InputError(f"limit is a budget such as eagle.until.Budget(rows=), not {told(limit)}")
 

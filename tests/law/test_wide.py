@@ -157,7 +157,7 @@ def test_plans_that_do_not_grow_are_refused_before_anything_is_asked() -> None:
     wide = eagle.Explainer(
         model, np.random.default_rng(0).normal(size=(50, 3)), method=methods.EAGLE_WIDE
     )
-    with pytest.raises(InputError, match="fixed before any is asked"):
+    with pytest.raises(InputError, match="needs a fixed number of rows"):
         wide.explain(np.zeros(3), until=eagle.until.Budget(rows=100))
     assert not asked
     assert explainer.explain(np.zeros(3), until=eagle.until.Budget(rows=100)).bill.rows <= 100

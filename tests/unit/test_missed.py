@@ -40,7 +40,8 @@ def slope(X: Any) -> Array:
 def test_features_that_act_together_are_warned_of(view: str) -> None:
     e = explained(product, view, np.array([0.1, 0.1, 0.0, 0.0]))
     (told,) = e.warnings
-    assert told.startswith("features act together here: a line catches ")
+    assert told.startswith("features act together here: ")
+    assert "% of the variation is explained by a line, " in told
     assert "look at x0 × x1" in told
     assert ('view="continuous"' in told) == (view == "binned")
     assert e.misfit is not None
@@ -54,9 +55,9 @@ def test_position_alone_is_a_line_to_know() -> None:
     e = explained(slope)
     assert e.r2 < 0.55
     assert e.warnings == ()
-    said = [fact for fact in e.sheet().facts if "position inside bins" in fact]
+    said = [fact for fact in e.sheet().facts if "in its bin or outside it" in fact]
     assert len(said) == 1
-    assert 'view="continuous" shows what position does' in said[0]
+    assert 'view="continuous" shows the effect of this position' in said[0]
     assert said[0] in str(e)
     straight = explained(slope, "continuous")
     assert not any("Locally" in fact for fact in straight.sheet().facts)
@@ -77,18 +78,18 @@ def test_words_for_each_case() -> None:
     e = explained(slope)
     pair = replace(shares(0.09, 0.6), pair=Pair(("x0", "x3"), 0.2, 1e-9))
     assert missed.warning(with_misfit(e, pair)) == (
-        "features act together here: a line catches 9% of the variation, position inside bins "
-        "31%, and 60% is neither. Single scores may mislead: look at x0 × x3, or try "
-        'view="continuous"'
+        "features act together here: 9% of the variation is explained by a line, 31% by where a "
+        "number lies in its bin or outside it, and 60% by features acting together. Single scores "
+        'may mislead: look at x0 × x3, or try view="continuous"'
     )
     curves = shares(0.1, 0.8, binned=False)
     assert missed.warning(with_misfit(e, curves)) == (
-        "the line misses much here: it catches 10% of the variation, the curves of single "
-        "features 10%, and 80% is neither. Single scores may mislead: look at "
+        "the line misses much here: 10% of the variation is explained by it, 10% by the curves of "
+        "single features, and 80% by features acting together. Single scores may mislead: look at "
         "explanation.interactions()"
     )
     parts = shares(0.2, 0.8, binned=False, masks=True)
-    assert "and 80% is what features do together" in missed.warning(with_misfit(e, parts))
+    assert "by it, and 80% by features acting together" in missed.warning(with_misfit(e, parts))
     odd = shares(0.1, 0.6, far=9.0)
     assert "of this row, the model" in missed.warning(with_misfit(e, odd))
     for calm in (shares(0.6, 0.4), shares(0.2, 0.3), shares(0.0, 0.05), shares(0.5, 0.1, far=9.0)):
@@ -270,7 +271,7 @@ def test_a_jump_that_hardly_any_row_met_is_said() -> None:
 
 
 def test_what_no_row_met_is_unknown_where_answers_have_no_bounds() -> None:
-    said = "nothing is known of a jump in fewer than 1 of 166 rows"
+    said = "a jump that affects fewer than 1 in 166 rows could have gone unseen"
     assert said in str(explained(slope))
     assert said not in str(explained(lambda X: 1 / (1 + np.exp(-X[:, 0])), task="classification"))
     every = Explainer(lambda texts: np.array([float(len(t)) for t in texts]), eagle.Texts())

@@ -93,7 +93,7 @@ def give_comparison(comparison: Comparison, form: str, arguments: Namespace) -> 
 
 
 def options(p: ArgumentParser) -> None:
-    """What the command takes."""
+    """Adds the command's options."""
     add = space_options(p).add_argument
     add("model", type=Path, metavar="MODEL", help=".onnx, or .joblib or .pkl to trust")
     add("--row", type=int, metavar="N", required=True, help="the row of the data, from 0")

@@ -16,7 +16,7 @@ from eagle.types import EagleError, InputError, clean
 
 
 def options(p: ArgumentParser) -> None:
-    """What the command takes for whole data sets."""
+    """Adds the command's options for whole data sets."""
     add = p.add_argument
     add("--workers", type=int, metavar="N", help="processes, if --out is a folder (default: 1)")
     add("--ray", metavar="ADDRESS", help="workers on a Ray cluster: auto, local or an address")

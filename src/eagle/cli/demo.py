@@ -53,7 +53,7 @@ def demo_option(p: ArgumentParser) -> None:
 
 
 def options(p: ArgumentParser) -> None:
-    """What the command takes."""
+    """Adds the command's options."""
     p.add_argument(
         "what",
         nargs="?",

@@ -77,7 +77,7 @@ def explain(arguments: Namespace) -> int:
 
 
 def options(p: ArgumentParser) -> None:
-    """What the command takes."""
+    """Adds the command's options."""
     p.add_argument("model", type=Path, metavar="MODEL", help=HELP)
     rows = space_options(p, required=False).add_mutually_exclusive_group()
     rows.add_argument("--row", type=int, metavar="N", help="explain this row of the data, from 0")

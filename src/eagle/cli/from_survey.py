@@ -18,7 +18,7 @@ from eagle.targets import Target
 from eagle.types import InputError, clean
 
 PART: Final = 2000
-"""So many rows are explained at once: what is finished is given if the command is stopped."""
+"""Rows explained at once. If the command is stopped, what is finished is given."""
 
 DECIDED: Final[dict[str, Any]] = {
     "categories": [],

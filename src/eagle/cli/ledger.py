@@ -48,7 +48,7 @@ def verify(arguments: Namespace) -> int:
 
 
 def options(p: ArgumentParser) -> None:
-    """What the command takes."""
+    """Adds the command's options."""
     commands = p.add_subparsers(required=True, metavar="{show,export,verify}")
     for run, says in (
         (show, "say whose answers it holds, how many, and how many rows are in doubt"),

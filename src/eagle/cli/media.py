@@ -248,7 +248,7 @@ def _column(arguments: Namespace) -> Made:
 def _with_text(
     rows: Any, numbers: Any, texts: Sequence[str], column: Any
 ) -> tuple[Any, Any, list[str]]:
-    """The rows that have a text; which have none is said."""
+    """The rows that have a text. The others are named on stderr."""
     there = [place for place, text in enumerate(texts) if text.strip()]
     empty = [str(numbers[place]) for place, text in enumerate(texts) if not text.strip()]
     if not there:

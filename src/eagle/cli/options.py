@@ -72,7 +72,7 @@ def quote_options(p: ArgumentParser) -> None:
     add = p.add_argument
     add("--quote", action="store_true", help="only say what would be asked, and ask nothing")
     add("--price", type=float, metavar="P", help="price of a row, for --quote")
-    add("--limit", type=int, metavar="N", help="ask at most so many rows in all")
+    add("--limit", type=int, metavar="N", help="ask at most N rows in all")
 
 
 def limit(arguments: Namespace) -> Budget | None:

@@ -73,7 +73,7 @@ def named(made: Plan, answers: Any) -> tuple[Plan, Any]:
 
 
 def plan_options(p: ArgumentParser) -> None:
-    """What `eagle plan` takes."""
+    """Adds the options of `eagle plan`."""
     space_options(p).add_argument(
         "--row", type=int, metavar="N", required=True, help="the row of the data to explain, from 0"
     )
@@ -84,7 +84,7 @@ def plan_options(p: ArgumentParser) -> None:
 
 
 def fit_options(p: ArgumentParser) -> None:
-    """What `eagle fit` takes."""
+    """Adds the options of `eagle fit`."""
     p.add_argument("plan", type=Path, metavar="PLAN", help="what 'eagle plan' wrote")
     p.add_argument(
         "answers",

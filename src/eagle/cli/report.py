@@ -42,7 +42,7 @@ def report(arguments: Namespace) -> int:
 
 
 def options(p: ArgumentParser) -> None:
-    """What the command takes."""
+    """Adds the command's options."""
     add = p.add_argument
     add("file", type=Path, metavar="FILE", help="saved explanations, or a survey")
     add("-o", "--out", type=Path, metavar="HTML", help="what to write (default: FILE's name.html)")

@@ -93,7 +93,7 @@ def _demo() -> tuple[Any, Any, Any]:
 
 
 def options(p: ArgumentParser) -> None:
-    """What the command takes."""
+    """Adds the command's options."""
     p.add_argument(
         "model",
         type=Path,
@@ -109,12 +109,10 @@ def options(p: ArgumentParser) -> None:
     method_option(p)
     asked = p.add_mutually_exclusive_group()
     asked.add_argument("--survey", type=Path, metavar="FILE", help="explain from this survey")
-    asked.add_argument(
-        "--survey-rows", type=int, metavar="N", help="make a survey of so many rows first"
-    )
-    add("--limit", type=int, metavar="N", help="ask at most so many rows in all")
+    asked.add_argument("--survey-rows", type=int, metavar="N", help="make a survey of N rows first")
+    add("--limit", type=int, metavar="N", help="ask at most N rows in all")
     add("--price", type=float, metavar="P", help="price of a row, to be shown")
-    add("--money", type=float, metavar="M", help="spend at most so much, at --price a row")
+    add("--money", type=float, metavar="M", help="spend at most M, at --price a row")
     add("--together", type=int, default=1, metavar="N", help="threads that may ask at once (1)")
     add("--host", default="127.0.0.1", metavar="ADDRESS", help="default: this machine alone")
     add("--name", nargs="+", action="extend", default=[], help="names the page is opened by")

@@ -20,10 +20,10 @@ from eagle.types import InputError, clean, finite, integer, short
 PLOTS: Final = ("importance", "beeswarm", "heatmap")
 
 DISTINCT: Final = 8
-"""A number with more different values than these is cut into four ranges."""
+"""A number with more distinct values than this is cut into four ranges."""
 
 SHOWN: Final = 20
-"""At most so many lines are printed; a file has them all."""
+"""Maximum number of rows printed. A file has all of them."""
 
 
 def summary(arguments: Namespace) -> int:
@@ -118,7 +118,7 @@ def _draw(every: Explanations, table: Any, arguments: Namespace) -> None:
 
 
 def _text(every: Explanations, table: Any, arguments: Namespace) -> str:
-    """The table in words and columns; long names are cut, and lines that are too many counted."""
+    """Text table. Long names are cut; rows beyond the limit are replaced by a count."""
     shown = table.head(SHOWN).copy()
     for column in ("feature", "group", "against"):
         if column in shown:
@@ -150,7 +150,7 @@ def _notes(arguments: Namespace) -> list[str]:
 
 
 def options(p: ArgumentParser) -> None:
-    """What the command takes."""
+    """Adds the command's options."""
     add = p.add_argument
     add(
         "file",

@@ -24,7 +24,7 @@ from eagle.survey.plan import Account
 from eagle.types import InputError, clean, integer
 
 FIRST = 1024
-"""A survey grows from so many rows on by factors of 2, so that little is lost if it is stopped."""
+"""First size of a survey. It then doubles, so that little is lost if the command is stopped."""
 
 
 def survey(arguments: Namespace) -> int:
@@ -56,7 +56,7 @@ def lengths(rows: int) -> list[int]:
 
 
 def _quote(ex: Explainer, rows: int, price: float | None) -> Quote:
-    """What the survey costs, as it is asked: equal rows of one step are asked once."""
+    """The cost of the survey in steps: equal rows of one step are asked once."""
     plan = ex.survey_plan(rows)
     first, *others = [
         replace(plan, drawn=plan.drawn.part(start, end)).quote(price_per_row=price)
@@ -92,7 +92,7 @@ def _asked(ex: Explainer, rows: int, arguments: Namespace) -> Survey:
 
 
 def options(p: ArgumentParser) -> None:
-    """What the command takes."""
+    """Adds the command's options."""
     p.add_argument("model", type=Path, metavar="MODEL", help=".onnx, or .joblib or .pkl to trust")
     table_options(p)
     add = p.add_argument

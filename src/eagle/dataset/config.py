@@ -19,10 +19,10 @@ from eagle.types import InputError, short
 from eagle.until import Rule
 
 PART_ROWS: Final[Mapping[str | None, int]] = {None: 256, "image": 16}
-"""So many rows a part has, by what is explained; 256 for all others."""
+"""Rows per part, by what is explained. None is for everything else."""
 
 SURVEYED: Final = 10_000
-"""So many rows a part from a survey has: rows that are alike share work within a part."""
+"""Rows per part from a survey: rows that are alike share work within a part."""
 
 
 def part_rows_of(maker: Maker) -> int:

@@ -39,7 +39,7 @@ class Failed:
 @final
 @dataclass(frozen=True)
 class Died:
-    """A worker is gone, and with it the part it was at; `why` is what is known of it."""
+    """A worker died, and its part is not finished. `why` is the known reason."""
 
     worker: int
     why: str = "what it said stands above"
@@ -62,7 +62,7 @@ class Crew(Protocol):
         """Let a worker that is ready, or done with its last part, do this one."""
 
     def next(self, seconds: float) -> Event | None:
-        """What happened next; None if nothing does for so long."""
+        """The next event; None if there is none within `seconds`."""
 
     def close(self) -> None:
         """End all workers at once."""

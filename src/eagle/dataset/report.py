@@ -41,7 +41,7 @@ class Report:
             self._write(f"\r{self.line(now - self._work)}   ")
 
     def line(self, seconds: float) -> str:
-        """The state in words, after so many seconds."""
+        """The state in words, `seconds` after the start."""
         rate = self.made / max(seconds, 1e-9)
         left = self._rows - self._before - self.made
         parts = self._parts - self._todo + self.done

@@ -28,13 +28,13 @@ from eagle.types import EagleError, InputError, integer, told
 from eagle.until import Rule
 
 DEATHS: Final = 3
-"""A part that has ended so many processes is given up, and with it the run."""
+"""The run ends with an error after this many workers died at the same part."""
 
 SAID: Final = 30.0
-"""After so many seconds without a worker that is ready, it is said what is waited for."""
+"""Seconds without a ready worker after which a message says what is waited for."""
 
 LONGEST: Final = 900.0
-"""After so many seconds without one the run ends."""
+"""Seconds without a ready worker after which the run ends with an error."""
 
 
 def explain(
@@ -153,7 +153,7 @@ class Shift:
         self._quiet = time.monotonic()
 
     def work(self, workers: int) -> None:
-        """All parts, by so many workers. If one fails, the others finish what they are at."""
+        """Explain all parts. If a worker fails, the others finish the parts they are at."""
         for _ in range(workers):
             self._starting.add(self._crew.hire())
         while self._at or (self._waiting and not self._ending):
@@ -212,7 +212,7 @@ class Shift:
             self._starting.add(self._crew.hire())
 
     def _wait(self) -> None:
-        """Nothing happened for a second. If no worker is ready for long, it is said, then ended."""
+        """Called after a second without an event. If no worker gets ready, report it, then end."""
         if self._at:
             self._quiet = time.monotonic()
         waited = time.monotonic() - self._quiet

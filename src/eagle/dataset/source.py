@@ -19,10 +19,10 @@ IMAGES: Final = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".web
 """How files of images end."""
 
 BATCH: Final = 4096
-"""So many rows are read at a time."""
+"""Rows read at a time."""
 
 BUFFER: Final = 1 << 20
-"""So many bytes of a column are read at a time."""
+"""Bytes of a column read at a time."""
 
 
 @final

@@ -18,7 +18,7 @@ TOKEN: Final = re.compile(r"\s*(?:\w+|[^\w\s])|\s+")
 """A token is a word or a mark, with the white space before it."""
 
 LONGEST: Final = 4
-"""The next token is looked for behind the last so many tokens, then behind fewer."""
+"""Longest context, in tokens, that is looked up to predict the next token. Shorter ones follow."""
 
 TRUST: Final = 0.9
 """How much of the probability goes to tokens that followed the same tokens before."""

@@ -16,13 +16,13 @@ from eagle.kernel import TINY
 from eagle.types import Array, Kernel, Need, Points, Space
 
 SMALL: Final = 20
-"""All masks of up to so many parts can be listed, so a plan can have all of them."""
+"""Up to this number of parts all masks can be listed, so a plan can have all of them."""
 
 DRAWN: Final = 17
 """With up to `SMALL` parts, at most 2^17 pairs are drawn; then the missing masks are listed."""
 
 LONGEST: Final = 16
-"""With more parts, at most so many pairs are drawn for each row of the budget."""
+"""With more parts, the maximum number of pairs that are drawn for each row of the budget."""
 
 
 @final

@@ -20,7 +20,7 @@ class Tilt(Protocol):
 
     @property
     def needs(self) -> frozenset[Need]:
-        """What the law cannot do without."""
+        """What the law needs."""
 
     def tilt(self, space: Space, kernel: Kernel) -> Array:
         """The factor on the probability of each step of each feature, shape (STEPS, d)."""

@@ -16,7 +16,7 @@ from eagle.types import Group, Instances, LimitError, Points, Space
 from eagle.until import Budget, Rule, looks
 
 SAMPLE: Final = 64
-"""So many inputs are made to estimate what all of them cost."""
+"""Number of inputs that are made to estimate what all of them cost."""
 
 
 def quote(
@@ -89,7 +89,7 @@ def _calls(
 def _rounds(
     asked: Sequence[int], features: Sequence[int], budget: int, until: Rule | None
 ) -> Iterator[int]:
-    """How many rows all walks ask in each round, if each asks so many in the end.
+    """Rows per round over all walks, given the total of each walk.
 
     Where rows repeat, a walk may get them in later rounds than is counted here, but in no more.
     """

@@ -89,11 +89,11 @@ class Method:
             )
 
     def where(self, dear: bool) -> Method:
-        """The method where each row is paid for, or not: always this one. See `Choice`."""
+        """Returns itself. Only a `Choice` picks another method where each row is paid for."""
         return self
 
     def of(self, space: Space, rows: int, growing: bool) -> Method:
-        """The method for a space: always this one. See `Choice`."""
+        """Returns itself. Only a `Choice` picks a method for each space."""
         return self
 
     def rows(self, features: int | None) -> int:
@@ -111,7 +111,7 @@ class Method:
 
     @property
     def needs(self) -> frozenset[Need]:
-        """What the method needs: the needs of its parts, except those they meet for one another."""
+        """The needs of design and surrogate, minus those that the method itself meets or checks."""
         met = {Need.BALANCED, Need.WHOLE, Need.LAW}
         return (self.design.needs | self.surrogate.needs) - met
 

@@ -49,7 +49,7 @@ class Prepared:
     fitter: Fitter
 
     def answered(self, answers: Array, surrogate: Surrogate) -> tuple[Prepared, Array]:
-        """What is left without the rows whose answers are NaN, and the other answers."""
+        """The plan and the answers without the rows whose answers are NaN."""
         known = answered_rows(answers)
         if known.all():
             return self, answers
@@ -108,7 +108,7 @@ PLAN_BYTES = 4 << 30
 """The largest size of a plan's inputs, which are all made at once."""
 
 LONGEST = 16
-"""A plan of masks is at most so many times longer than the budget, to have enough distinct ones."""
+"""The longest plan of masks as a multiple of the budget. It grows to have enough distinct masks."""
 
 
 @final

@@ -127,7 +127,7 @@ def explain(how: Planning, instances: Instances, request: Request) -> Made:
 def allowed(
     how: Planning, instances: Instances, batch_rows: int, until: Rule | None
 ) -> tuple[Planning, int]:
-    """The planning within what a rule allows, and the most rows of one call."""
+    """The planning, its budget capped by the rule, and the largest number of rows in one call."""
     most = min(batch_rows, max(1, CALL_BYTES // max(1, instances.row_bytes)))
     if until is not None:
         how = replace(how, budget=int(min(how.budget, until.most)))
@@ -154,7 +154,7 @@ class Walk(Protocol):
         """The answers to these points, shape (n, outputs), and the calls that it took."""
 
     def halted(self, why: str) -> None:
-        """These points may not be asked, nor any more: keep to what was answered."""
+        """The limit is reached: drop the last request and finish with the answers so far."""
 
     @property
     def prepared(self) -> Prepared:
@@ -268,7 +268,7 @@ class Counts(Protocol):
 
 @final
 class Meter:
-    """The one way from an explanation to the model: nothing is asked that would cross the limit."""
+    """All calls of the model go through this. It refuses calls that would exceed the limit."""
 
     def __init__(self, box: Box, limit: Budget | None = None) -> None:
         self._query, self._limit, self._model = Steady(box).ask, limit, box.function
@@ -280,7 +280,7 @@ class Meter:
         return self._model.tokens if isinstance(self._model, Counts) else None
 
     def crossed(self, rows: int, calls: int = 1) -> LimitError | None:
-        """The error that so many more rows and calls would be; None if they are allowed."""
+        """The LimitError to raise if these rows and calls exceed the limit; None if they fit."""
         if self._limit is None:
             return None
         why = self._limit.crossed(self._rows + rows, self._calls + calls, self._seconds)
@@ -349,7 +349,7 @@ class _Model:
         return round((now - self._before) / self._together)
 
     def crossed(self, points: Sequence[Points]) -> LimitError | None:
-        """The error that asking these points would be, if they would cross the limit."""
+        """The LimitError if asking these points exceeds the limit; else None."""
         rows = sum(map(len, points))
         return self._meter.crossed(rows, 1 if len(points) > 1 else -(-rows // self._most))
 
@@ -434,7 +434,7 @@ def in_order(made: Made) -> Iterator[Explanation]:
 def gathered(
     made: Made, store: Callable[[Explanation], Explanation], line: Progress
 ) -> list[Explanation]:
-    """What `store` makes of all explanations, in the order of their places."""
+    """All explanations in row order, each passed through `store`."""
     done: dict[int, Explanation] = {}
     try:
         for i, explanation in made:

@@ -23,7 +23,7 @@ Watch: TypeAlias = Callable[[Look, float], None]
 """A function that is called at every look, with a forecast of the total number of rows."""
 
 PATIENCE: Final = 3
-"""The walk ends after so many rounds without a new point: a small space may have no more."""
+"""Rounds without a new point after which a walk ends: a small space may have no more."""
 
 
 @final

@@ -68,7 +68,7 @@ def _plain(part: Any) -> Any:
 def from_dict(data: Any, depth: int = 0, *, arrays: bool = False) -> Any:
     """The part that `to_dict` wrote. Anything else is a KeyError, TypeError or ValueError."""
     if depth > DEEPEST:
-        raise ValueError("no surrogate has so many parts within parts")
+        raise ValueError("the surrogate has too many parts within parts")
     if isinstance(data, list):
         return tuple(from_dict(v, depth + 1, arrays=arrays) for v in data)
     if not isinstance(data, Mapping):

@@ -283,7 +283,7 @@ class Ledger:
 
     @contextmanager
     def _reading(self) -> Iterator[Any]:
-        """The connection; what SQLite cannot do is said in a sentence."""
+        """The connection. Errors of SQLite become sentences."""
         import sqlite3
 
         with self._lock:

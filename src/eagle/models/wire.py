@@ -155,7 +155,7 @@ class Wire:
         self.__dict__.update(state, _lock=Lock(), _client=None, _owner=0)
 
     def post(self, body: bytes, rows: int, resent: Callable[[], None] = lambda: None) -> Any:
-        """What the endpoint replies to a request about so many rows, read from JSON.
+        """The endpoint's reply to a request about `rows` rows, read from JSON.
 
         `resent` is called before the request is sent again, if the attempt before may be billed.
         """

@@ -10,7 +10,7 @@ from eagle.show.sheet import sheet
 from eagle.types import short
 
 MOST: Final = 40
-"""So many features are sent, the strongest first."""
+"""Maximum number of features that are sent, the strongest first."""
 
 
 def payload(e: Explanation, level: float) -> dict[str, Any]:

@@ -13,10 +13,10 @@ from eagle.table.column import is_missing, plain
 from eagle.types import InputError, finite, short, told
 
 SEEN: Final = 2000
-"""The range and the levels of a column are those of so many rows."""
+"""Number of rows, evenly spread, that give the range and the levels of a column."""
 
 LEVELS: Final = 60
-"""A column with more levels than these is not edited."""
+"""A column with more levels than this cannot be edited."""
 
 
 class Field(TypedDict):

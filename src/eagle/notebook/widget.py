@@ -17,10 +17,10 @@ from eagle.targets import Target
 from eagle.types import EagleError, short
 
 LISTED: Final = 500
-"""So many rows are listed by their names; of more, a row is picked by its number."""
+"""Up to this number, rows are listed by name. Beyond it, a row is picked by its number."""
 
 FIELDS: Final = 60
-"""So many columns can be edited."""
+"""Maximum number of columns that can be edited."""
 
 
 @cache
@@ -71,7 +71,7 @@ class View(anywidget.AnyWidget):  # type: ignore[misc]
         self.observe(self._changed, ["row", "edits", "output"])
 
     def _changed(self, change: Any) -> None:
-        """The reader did something: explain again. What cannot be is said, and nothing is lost."""
+        """Explain again after a change by the reader. An error is shown, and the view stays."""
         if change["name"] == "row" and self.edits:
             self.edits = {}  # which explains the new row
             return

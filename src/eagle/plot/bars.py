@@ -38,7 +38,7 @@ APART: Final = 3.0
 """How far a number stands from its bar, in points."""
 
 ABOVE: Final = 0.4
-"""A title and a legend need so many inches above the axes."""
+"""Inches above the axes for a title and a legend."""
 
 
 @legible

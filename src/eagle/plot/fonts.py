@@ -1,4 +1,4 @@
-"""Fonts that have the characters of a plot: found before it is drawn, and what none has is said."""
+"""Chooses fonts that cover a plot's characters, and reports characters that no font has."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BOX: Final = "\u25a1"
 """What stands for a character that no font has."""
 
 FIRST: Final = 1000
-"""Whether a column holds texts is seen in so many rows."""
+"""Number of rows that are checked for whether a column holds texts."""
 
 UNFIT: Final = ("Last Resort", "Color Emoji", "Emoji Color")
 """Fonts that draw boxes, or that matplotlib cannot draw."""
@@ -85,7 +85,7 @@ def cautions(explanations: Iterable[Explanation]) -> list[str]:
 
 
 def glyphs_for(text: str) -> Glyphs:
-    """What is needed to draw a text."""
+    """The fonts that a text needs, and its characters that no font has."""
     wanted = {c for c in text if not c.isspace() and category(c)[0] != "C" and c != "\ufe0f"}
     wanted -= {c for c in wanted if c.isascii()}
     if not wanted:

@@ -19,16 +19,16 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 COLUMNS: Final = 800
-"""More rows than these are drawn as means of neighbours."""
+"""More rows than this are drawn as means of neighbours."""
 
 KINDS: Final = 600
-"""So many rows are put in order by similarity; others stand beside the nearest of them."""
+"""Number of rows that are ordered by similarity. Others stand beside the nearest of them."""
 
 LEAST: Final = 1.0
 """The least height in inches, so that there is room for the line and the scale of colours."""
 
 CHUNK: Final = 4096
-"""Rows that are compared with these at once."""
+"""Rows that are compared with the ordered ones at a time."""
 
 
 @legible
@@ -132,7 +132,7 @@ def _leaves(scores: Array) -> NDArray[np.intp]:
 
 
 def merged(rows: Array, most: int) -> Array:
-    """At most so many rows: means of neighbours; what is not known is left out of a mean."""
+    """At most `most` rows: means of neighbours, over what is known."""
     if len(rows) <= most:
         return rows
     which = np.arange(len(rows)) * most // len(rows)

@@ -70,7 +70,7 @@ def _counts(rows: int, d: int, steps: int) -> NDArray[np.intp]:
 
 
 def _grown(e: Explanation, counts: NDArray[np.intp], level: float) -> Array:
-    """Score, low and high of each feature after so many rows, shape (counts, d, 3)."""
+    """Score, low and high of each feature after each count of rows, shape (counts, d, 3)."""
     out = np.empty((len(counts), len(e.names), 3))
     for k, n in enumerate(counts):
         fit = e.grown(int(n))

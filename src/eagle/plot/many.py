@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 LEVELS: Final = 6
-"""At most so many levels of a feature have a colour of their own."""
+"""Maximum number of levels of a feature with a colour of their own."""
 
 OTHERS: Final = "others"
 MISSING: Final = "missing"
@@ -36,7 +36,7 @@ DAY: Final = 86_400.0
 """The seconds of a day."""
 
 RASTER: Final = 10_000
-"""More points than these are one image in a PDF or SVG file."""
+"""More points than this are drawn as one image in a PDF or SVG file."""
 
 
 def several(explanations: Any, what: str) -> Explanations:
@@ -218,7 +218,7 @@ def keys(p: Page, values: Values) -> list[tuple[str, Any]]:
 
 
 def thinned(cells: NDArray[np.intp], first: Array, most: int) -> NDArray[np.intp]:
-    """At most so many places of each cell, spread evenly in the order of `first`.
+    """At most `most` places of each cell, spread evenly in the order of `first`.
 
     Cells with few points keep them all, so that outliers stay. The places are sorted by cell and
     `first`.
@@ -250,7 +250,7 @@ def stacked_up(cells: NDArray[np.intp], shown: NDArray[np.intp], dot: float, roo
 
 
 def cell_of(x: Array, cells: int) -> NDArray[np.intp]:
-    """Which of so many equal cells each number is in."""
+    """Which of `cells` equal cells each number is in."""
     low, high = float(x.min()), float(x.max())
     if high <= low:
         return np.zeros(len(x), dtype=np.intp)

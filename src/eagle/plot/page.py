@@ -130,7 +130,7 @@ class Page:
         return replace(self, width=max(self.cell[0] - labels / self.ax.figure.dpi - 5 * PAD, 0.8))
 
     def title(self, text: str, above: float = 0.0) -> None:
-        """Write the title, so many points above the axes."""
+        """Write the title, `above` points above the axes."""
         from matplotlib import rcParams
 
         artist = self.ax.set_title(
@@ -272,7 +272,7 @@ def lined(labels: Iterable[str], p: Page | None = None, names: Sequence[str] = (
 
 
 def _folded(label: str, name: str, wide: int, most: int) -> list[str]:
-    """A label in so many lines: as much of it as fits."""
+    """A label in at most `most` lines: as much of it as fits."""
     for size in range(most * wide, wide, -4):
         lines = textwrap.wrap(visible(_cut(label, name, size)), wide)
         if len(lines) <= most:

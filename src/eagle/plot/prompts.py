@@ -27,7 +27,7 @@ SIDE: Final = 0.32
 """The share of the width that scores and intervals take."""
 
 LINES: Final = (6, 4, 3, 2, 1)
-"""A part has at most so many lines: as many of these as the axes have room for."""
+"""Maximum number of lines of a part: the first of these for which the axes have room."""
 
 PAD: Final = 0.07
 """Inches around the text of a part."""

@@ -38,16 +38,16 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 EACH: Final = 120
-"""Up to so many rows have an error bar each; more have one for all that are near one another."""
+"""Up to this number of rows, each has an error bar. Beyond it, rows near one another share one."""
 
 STEPS: Final = 16
-"""Error bars of many rows, at most, over the range of numbers."""
+"""Maximum number of error bars along the range of numbers, if there are many rows."""
 
 DOT: Final = 3.2
 """The diameter of a point, in points."""
 
 CROWD: Final = 4
-"""At most so many points are drawn at one place."""
+"""Maximum number of points drawn at one place."""
 
 
 @legible

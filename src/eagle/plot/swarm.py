@@ -46,10 +46,10 @@ DOT: Final = 2.6
 """The diameter of a point, in points."""
 
 STACK: Final = 28
-"""At most so many points stand on one another; more could not be told apart."""
+"""Maximum number of points in a stack; more could not be told apart."""
 
 KEY: Final = 34
-"""The names of levels beside a feature have at most so many characters together."""
+"""Maximum number of characters of the level names beside a feature, all together."""
 
 
 @legible

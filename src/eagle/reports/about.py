@@ -22,7 +22,7 @@ from eagle.types import short
 Facts: TypeAlias = list[tuple[str, str]]
 
 LISTED = 12
-"""At most so many outputs are listed."""
+"""Maximum number of outputs that are listed."""
 
 
 @final

@@ -21,13 +21,13 @@ from eagle.surrogate.reweighted import Reweighted
 from eagle.survey.survey import METHOD, Survey
 
 COLUMNS: Final = 60
-"""The values of a row are written down if it has at most so many."""
+"""Maximum number of values of a row that are written into the code."""
 
 WIDE: Final = 74
-"""Lines of code are about as long as this."""
+"""Approximate length of a line of code."""
 
 OUTPUTS: Final = 20
-"""The names of outputs are written down if there are at most so many."""
+"""Maximum number of output names that are written into the code."""
 
 
 def one(e: Explanation, about: About) -> str:

@@ -15,10 +15,10 @@ from eagle.ties import ranked
 from eagle.types import short
 
 FEATURES: Final = 10
-"""So many features are shown of each pair of groups."""
+"""Number of features shown for each pair of groups."""
 
 PAIRS: Final = 8
-"""So many pairs of groups are shown."""
+"""Number of pairs of groups that are shown."""
 
 
 def section(e: Explanations, about: About) -> str:

@@ -19,10 +19,10 @@ from eagle.show import tables
 from eagle.show.sheet import sheet
 
 FEATURES = 8
-"""So many features are shown of each method."""
+"""Number of features shown for each method."""
 
 COLUMNS = 40
-"""So many features are in the table of all methods."""
+"""Number of features in the table of all methods."""
 
 
 def document(c: Comparison, about: About) -> Document:

@@ -17,16 +17,16 @@ from eagle.reports.scale import Scale, tick
 from eagle.types import Array, short
 
 FEATURES: Final = 4
-"""So many features are drawn."""
+"""Number of features that are drawn."""
 
 CELLS: Final = 110
-"""Points of one of so many cells along either axis hide one another…"""
+"""Grid cells per axis for thinning."""
 
 CROWD: Final = 2
-"""…so that of more than these, some stand for all."""
+"""Points kept per cell; four times as many for levels."""
 
 LEVELS: Final = 8
-"""So many levels have a place of their own."""
+"""Number of levels with a place of their own on the axis."""
 
 SIDE: Final = 1000
 """Units along either axis."""

@@ -25,7 +25,7 @@ class Section:
 @final
 @dataclass(frozen=True)
 class Document:
-    """What a report says: its title, what kind of report it is, HTML before all sections, these."""
+    """The contents of a report. `lead` is HTML before the sections."""
 
     title: str
     kind: str

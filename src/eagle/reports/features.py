@@ -12,10 +12,10 @@ from eagle.show.sheet import Bar, Sheet, heading, sureness
 from eagle.types import short
 
 FIRST: Final = 30
-"""So many features are shown; the others are folded away…"""
+"""Number of features that are shown. The others are folded away."""
 
 MOST: Final = 400
-"""…and if there are more than these, the weakest are counted only."""
+"""Maximum number of features on the page. Weaker ones are only counted."""
 
 
 def features(sheet: Sheet, first: int = FIRST, most: int = MOST) -> str:

@@ -31,7 +31,7 @@ from eagle.subject import Curves, Image
 from eagle.types import middle
 
 PAIRS: Final = 3
-"""So many pairs of features that act together are listed."""
+"""Number of pairs of features acting together that are listed."""
 
 
 def document(e: Explanation, about: About) -> Document:

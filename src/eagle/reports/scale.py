@@ -8,7 +8,7 @@ from math import ceil, floor, isfinite, isnan, log10
 from typing import Final, final
 
 TICKS: Final = 4
-"""About so many numbers are written along an axis."""
+"""Approximate number of labels along an axis."""
 
 MARGIN: Final = 0.02
 """The share of an axis that is left free at either end."""
@@ -71,7 +71,7 @@ class Digits:
 
     @classmethod
     def of(cls, numbers: Iterable[float], figures: int = 4) -> Digits:
-        """So many figures for the largest."""
+        """Decimals such that the largest number has `figures` significant figures."""
         largest = max((abs(float(x)) for x in numbers if isfinite(x)), default=0.0)
         if largest and not SMALL <= largest < LARGE:
             return cls(None)
@@ -107,6 +107,6 @@ def tick(number: float) -> str:
 
 
 def figure(number: float, figures: int = 4) -> str:
-    """A number by itself, with so many figures, and a true minus."""
+    """A number by itself, with `figures` significant figures and a true minus."""
     form = ",.0f" if 10**figures <= abs(number) < LARGE * 10 else f".{figures}g"
     return format(number, form).replace("-", "−")

@@ -28,16 +28,16 @@ from eagle.ties import ranked
 from eagle.types import InputError, middle
 
 POINTS: Final = 10_000
-"""Pictures are drawn from at most so many rows, spread over all."""
+"""Maximum number of rows, evenly spread, that pictures are drawn from."""
 
 LISTED: Final = 25
-"""So many rows are listed by themselves."""
+"""Number of rows that are listed singly."""
 
 EACH: Final = 8
-"""So many images or texts are shown."""
+"""Number of images or texts that are shown."""
 
 CLASSES: Final = 6
-"""Rows explained about different classes are told apart, for so many classes."""
+"""Number of classes, the most frequent, that have a summary of their own."""
 
 
 def document(e: Explanations, about: About) -> Document:

@@ -20,11 +20,11 @@ SIDES: Final = (320, 256, 192, 128, 96, 64)
 """Pixels of an image's side, the most whose PNG files fit into the bytes."""
 
 SHADES: Final = 10
-"""A word's background has one of so many shades, which the style of the page names."""
+"""Number of shades of a word's background, which the style of the page defines."""
 
 
 def subject(shown: Shown, most: int = 160_000) -> str:
-    """The image, text or series; nothing for a table. An image has at most so many bytes."""
+    """The image, text or series; nothing for a table. An image has at most `most` bytes."""
     if isinstance(shown.subject, Image):
         return _image(shown, shown.subject, most)
     if isinstance(shown.subject, Passage):

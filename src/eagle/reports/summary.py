@@ -16,13 +16,13 @@ from eagle.statements import Means
 from eagle.types import Array, EagleError, middle, short
 
 FEATURES: Final = 20
-"""So many features are shown; the others are folded away…"""
+"""Number of features that are shown. The others are folded away."""
 
 MOST: Final = 400
-"""…and if there are more than these, the least important are counted only."""
+"""Maximum number of features on the page. Less important ones are only counted."""
 
 TOP: Final = 3
-"""A feature is counted where it is among so many strongest."""
+"""A feature is counted in the rows where it is among this number of strongest ones."""
 
 
 @final

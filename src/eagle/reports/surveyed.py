@@ -21,13 +21,13 @@ from eagle.ties import ranked
 from eagle.types import Array, short
 
 FEATURES: Final = 8
-"""So many features are shown for an output."""
+"""Number of features shown for an output."""
 
 STATES: Final = 8
-"""So many bins or levels are shown of a feature, the most frequent first."""
+"""Number of bins or levels shown for a feature, the most frequent first."""
 
 OUTPUTS: Final = 4
-"""So many outputs are shown."""
+"""Number of outputs that are shown."""
 
 FEWEST: Final = 8
 """Of fewer rows no mean is shown."""

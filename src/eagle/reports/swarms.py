@@ -28,19 +28,19 @@ from eagle.reports.scale import Scale, figure
 from eagle.types import short
 
 FEATURES: Final = 10
-"""So many features are drawn."""
+"""Number of features that are drawn."""
 
 ACROSS: Final = 160
-"""Points that are in one of so many cells along the axis stand on one another…"""
+"""Cells along the axis. Points in one cell are stacked."""
 
 STACK: Final = 14
-"""…and of more than these, some stand for all."""
+"""Points kept per cell."""
 
 DOT, ROOM = 0.085, 0.92
 """The height of a point, and of a stack at most, in the height of a strip."""
 
 RAMP: Final = 8
-"""Numbers have one of so many colours."""
+"""Number of colours for numbers."""
 
 
 def section(e: Explanations, level: float, note: str) -> str:

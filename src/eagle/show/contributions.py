@@ -32,8 +32,8 @@ def parts(scores: Array, contrast: Array, local: Array, prediction: Array, base:
 
 
 def ends(local: Array, bars: Array, base: Array) -> Array:
-    """What stands beside the bars of `OWN` as a feature's value: the line's start, and what it
-    misses, shape (n, 2)."""
+    """The values shown beside the bars of `OWN`, shape (n, 2): where the line starts, and what it
+    misses."""
     return np.column_stack([base + bars[:, -2], bars[:, -1]])
 
 

@@ -13,10 +13,10 @@ from eagle.subject import Curves
 from eagle.types import Array, short
 
 POINTS: Final = 1800
-"""All curves of a page have at most so many points together, so that pages stay small."""
+"""Maximum number of points of all curves of a page together, so that pages stay small."""
 
 PARTS: Final = 400
-"""So many segments of all channels are drawn, but those of one channel always."""
+"""Maximum number of segments drawn over all channels. One channel is always drawn whole."""
 
 WIDE, CURVE, SCORES = 600, 56, 30
 """Units of a drawing: its width, the height of the curve, and that of the scores below it."""

@@ -34,7 +34,7 @@ from eagle.subject import Curves, Image, Passage
 from eagle.types import clean, short
 
 SIDES, MOST = (128, 112, 96, 80, 64, 48), 36_000
-"""Pixels of an image's side on a page, the most that fit into so many bytes of PNG."""
+"""Pixels of an image's side on a page: the largest of these whose PNG has at most `MOST` bytes."""
 
 
 def explanation(e: Explanation) -> str:

@@ -19,12 +19,12 @@ MOVED: Final = 0.4
 """Single scores are likely to mislead above this doubt: in the binned view, and otherwise."""
 
 FAR: Final = 1.5
-"""A row is unlike its neighbourhood if the line errs there by so many standard deviations."""
+"""A row is unlike its neighbourhood if the line errs by more standard deviations than this."""
 
 FITS: Final = 0.55
 GOOD: Final = 0.67
-"""A line that explains more of the variation than this needs no sentence, and nor does one with a
-larger held-out R²: too little is left to doubt its scores."""
+"""No sentence is given if the line's share is above `FITS`, or its held-out R² above `GOOD`: too
+little is left to doubt its scores."""
 
 ENDS: Final = (0.05, 0.95)
 """Probabilities nearer to 0 or 1 than this are near an end."""
@@ -68,17 +68,20 @@ def fact(e: Explanation) -> str:
     return f"Locally {_shares(m)}{'. ' + VIEW if m.binned else ''}"
 
 
-VIEW: Final = 'view="continuous" shows what position does'
+VIEW: Final = 'view="continuous" shows the effect of this position'
 
 
 def _shares(m: Misfit, what: str = "a line") -> str:
-    """The shares in per cent. They sum to 100."""
+    """The shares in per cent, in words. They sum to 100."""
     line, position = round(100 * m.line), round(100 * m.position)
-    caught = f"{what} catches {line}% of the variation"
+    first = f"{line}% of the variation is explained by {what}"
     if m.masks:
-        return f"{caught}, and {100 - line}% is what features do together"
-    alone = "position inside bins" if m.binned else "the curves of single features"
-    return f"{caught}, {alone} {position}%, and {100 - line - position}% is neither"
+        return f"{first}, and {100 - line}% by features acting together"
+    alone = "where a number lies in its bin or outside it"
+    if not m.binned:
+        alone = "the curves of single features"
+    rest = f"{100 - line - position}% by features acting together"
+    return f"{first}, {position}% by {alone}, and {rest}"
 
 
 def _remedy(e: Explanation, m: Misfit) -> str:
@@ -121,10 +124,10 @@ def clipped(e: Explanation) -> str:
 # -- what was not seen ----------------------------------------------------------------------------
 
 CARRIERS: Final = 5.0
-"""The model jumps if at most so many rows carry the misfit…"""
+"""The warning of a jump is given if fewer rows than this carry the misfit."""
 
 SHARE: Final = 0.1
-"""…and if they are at most this share of the rows."""
+"""They must also be less than this share of the rows."""
 
 SPAN: Final = 0.01
 """Answers that span less than this share of the possible range show little of the model."""
@@ -162,19 +165,19 @@ def rare(e: Explanation) -> str:
 
 
 MISSED: Final = 3
-"""What happens in `MISSED` of n rows is met by none of n with a probability of 5%."""
+"""Rule of three: an event of probability 3/n is missed by n rows with probability 5%."""
 
 
 def unseen(e: Explanation) -> str:
-    """What intervals cannot know: jumps that no row met, where the answers have no bounds."""
+    """A sentence on jumps that the rows may have missed, if answers have no bounds; else ""."""
     low, high = bounds_of(e.target, e.evidence.answers, e.task, e.link)
     rows, exact = int(e.evidence.often.sum()), e.posterior is None or e.posterior.kind == "exact"
     repeated = bool((e.evidence.often > 1).all())  # then hardly any other row can be drawn
     if exact or repeated or np.isfinite(high - low) or rows <= MISSED:
         return ""
     return (
-        ". These answers have no bounds, so nothing is known of a jump in fewer than 1 of "
-        f"{rows // MISSED} rows"
+        ". These answers have no bounds, so a jump that affects fewer than 1 in "
+        f"{rows // MISSED} rows could have gone unseen"
     )
 
 

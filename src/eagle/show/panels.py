@@ -27,7 +27,7 @@ def panels(shown: Shown, image: Image, side: int = WIDEST) -> NDArray[np.uint8]:
 
 
 def pictures(shown: Shown, image: Image, side: int = WIDEST) -> list[NDArray[np.uint8]]:
-    """The image, its heat map, and its uncertainty if known, with so many pixels a side at most.
+    """The image, its heat map, and its uncertainty if known, with at most `side` pixels a side.
 
     Segments whose interval contains zero are hatched. Shades are fewer than there could be: it
     halves the bytes, and is hardly seen.

@@ -33,19 +33,19 @@ GREEN_RED, BLUE_ORANGE = ("#009E73", "#D55E00"), ("#0072B2", "#E69F00")
 """For words, up and down: a green and a red, or a blue and an orange, of the same palette."""
 
 PARTS, LONG = 400, 6000
-"""Of a text with more parts, or more characters, only the strongest parts are shown…"""
+"""Of a text with more parts, or more characters, only the strongest parts are shown."""
 
 STRONGEST, HEAD = 40, 160
-"""… so many of them, and so many characters of each."""
+"""The number of these parts, and the maximum number of characters of each."""
 
 NAME = 60
-"""So many characters of a class are shown in a title: the probability must stay in sight."""
+"""Maximum number of characters of a class in a title: the probability must stay in sight."""
 
 CHANNELS = 12
-"""So many channels of a series are shown, the strongest."""
+"""Number of channels of a series that are shown, the strongest."""
 
 LIKELY = 5
-"""So many classes are listed with their probabilities."""
+"""Number of classes that are listed with their probabilities."""
 
 
 @final

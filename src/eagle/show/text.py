@@ -28,7 +28,7 @@ from eagle.subject import Curves, Passage
 from eagle.types import short
 
 ZERO: Final = "\u200c\u200d\ufe0f"
-"""What joins characters, or says how they look, takes no cell."""
+"""Joiners and variation selectors: they take no cell of a terminal."""
 
 CONSOLE: Final = 110
 """Tables wider than this are printed in parts."""

@@ -87,7 +87,7 @@ def segmented() -> bool:
 
 
 def sentences(text: str) -> Spans:
-    """What ends in a full stop, a question or exclamation mark, or a line."""
+    """Sentences: they end at a full stop, a question or exclamation mark, or a line's end."""
     spans = [(m.start(), m.start() + len(m.group().rstrip())) for m in SENTENCE.finditer(text)]
     out: list[tuple[int, int]] = []
     for start, end in spans:
@@ -99,7 +99,7 @@ def sentences(text: str) -> Spans:
 
 
 def paragraphs(text: str) -> Spans:
-    """What blank lines separate; without any, lines."""
+    """Paragraphs, separated by blank lines; lines, if there is no blank line."""
     spans = [m.span() for m in PARAGRAPH.finditer(text)]
     return spans if len(spans) > 1 else [m.span() for m in LINE.finditer(text)]
 

@@ -59,7 +59,7 @@ class Prior:
         return np.array([intercept] + [slopes] * d)
 
     def information(self, d: int) -> Information:
-        """What is known before any point."""
+        """The precision matrix of the prior."""
         return Information(np.diag(self.precision(d)))
 
 
@@ -256,9 +256,8 @@ class Line:
     def held_out(self, residual: Array, spread: float, pull: float = 1.0) -> float:
         """R² where each row is predicted by a fit that has not seen it; NaN if nothing is left.
 
-        `spread` is the answers' weighted sum of squares, in the residuals' units. An independent
-        row pulls the line towards itself by its leverage. A balanced row pulls less, since its
-        neighbours make up for it: `pull` times its leverage.
+        `spread` is the answers' weighted sum of squares, in the residuals' units. With balanced
+        rows, leaving one out changes the fit less: leverage is multiplied by `pull`.
         """
         # With too few rows, or with a row that decides a coefficient alone, it is not known.
         if len(residual) <= len(self.factor) or self.left.min() <= 1e-6:

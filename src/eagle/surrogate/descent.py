@@ -20,7 +20,7 @@ SMALL: Final = 1e-10
 """The search ends after a step with a smaller relative gain."""
 
 TRIALS: Final = 20
-"""The search ends after so many backtracking steps along one direction without a gain."""
+"""Backtracking steps along one direction without a gain after which the search ends."""
 
 LONGEST: Final = 2.0
 """The farthest that a coordinate moves in a step: farther away the quadratic model is useless."""

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from eagle.types import Array, Law, Points
 
 FREE: Final = 100.0
-"""The prior variance of the mean answer, in units of that of the line: as good as free."""
+"""Prior variance of the mean answer relative to the line's; large enough to be uninformative."""
 
 OUTSIDE: Final = 3
 """Curves outside the instance's bin are polynomials up to this degree; inside they are straight."""

@@ -107,7 +107,7 @@ class Functional:
         field = Field.of(law)
         seen = field.seen(rows.features, rows.points)
         lively = moved(rows.features)[field.moves]
-        # What never changes cannot be told from the mean answer: it has no part in the line.
+        # A feature that is constant in the rows is not identifiable, so the line leaves it out.
         seen = replace(seen, x=seen.x * lively)
         return Functionals(rows, self, field, seen, lively, self._spectra(field, seen))
 

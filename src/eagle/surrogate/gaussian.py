@@ -23,11 +23,11 @@ NOISE: Final = (1e-6, 1e1)
 """The bounds of tuned numbers, for answers of variance 1 and features as they are."""
 
 DIGITS: Final = 9
-"""Standardised answers are rounded to so many digits. Otherwise rounding errors, or a constant that
-is added to all answers, could decide where tuning stops."""
+"""Standardised answers are rounded to this number of digits. Otherwise rounding errors, or a
+constant that is added to all answers, could decide where tuning stops."""
 
 BLOCK: Final = 1 << 18
-"""OpenBLAS multiplies up to so many pairs of numbers in one thread. Matrices are small here, and a
+"""OpenBLAS uses one thread up to this number of multiplications. Matrices are small here, and a
 second thread costs more than it saves: on a busy machine a hundred times more."""
 
 

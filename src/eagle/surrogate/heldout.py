@@ -18,8 +18,8 @@ from eagle.surrogate.posterior import LEVEL, StudentT, check_top
 from eagle.types import NOTHING, UNBOUNDED, Array, InputError, Range, Rows, finite, told
 
 CHANGED: Final = 10
-"""A feature has an interval of its own if it changes in at least so many rows. A match must also
-stay in at least so many."""
+"""A feature has an interval of its own if it changes in at least this many rows. A match must also
+stay in at least as many."""
 
 LEAST: Final = 1e-12
 """The least ridge, and the least 1 − leverage that a residual is divided by."""

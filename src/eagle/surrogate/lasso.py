@@ -16,7 +16,7 @@ from eagle.ties import TIE, best
 from eagle.types import Array
 
 MOST: Final = 10
-"""A path ends after so many steps for each column, in case rounding makes it go in circles."""
+"""Maximum number of steps of a path per column, in case rounding makes it go in circles."""
 
 
 @final

@@ -57,9 +57,9 @@ class Paired:
     variances, so its effect does not depend on the kernel's scale. A bend in the number of kept
     parts is fitted, too. It is orthogonal to the line, so the limit stays the same; `bend` is its
     prior precision, in rows. The covariance is Σ (Σ h e/(1 − leverage))(…)ᵀ over pairs, plus what
-    masks that were not drawn may hold, plus the square of the shrinkage; masks of a size of which
-    all are asked add nothing to it. If all masks are asked, the scores are exact, and intervals
-    have no width. With fewer than two rows for each coefficient there are no intervals.
+    masks that were not drawn may hold, plus the square of the shrinkage. If all masks of some size
+    were asked, that size adds no variance. If all masks were asked, the scores are exact, and
+    intervals have zero width. With fewer than two rows per coefficient there are no intervals.
     """
 
     shrinkage: float = 0.1

@@ -39,7 +39,7 @@ FEWEST: Final = 12
 matches in all."""
 
 PAIRED: Final = 64
-"""At most so many features enter products of two; they are evenly spaced."""
+"""Maximum number of features in products of two; they are evenly spaced."""
 
 RIDGE: Final = 0.01
 """The prior precision of each slope; weights have the mean 1. A survey has enough rows to need

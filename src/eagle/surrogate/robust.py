@@ -40,7 +40,7 @@ from eagle.types import NOTHING, UNBOUNDED, Array, InputError, Need, Range, Rows
 FEW: Final = 16
 MANY: Final = 1000
 """Degrees of freedom are computed up to `FEW` rows for each coefficient and `MANY` residual degrees
-in all. Beyond that a t is as good as normal."""
+in all. Beyond that a t is close enough to normal."""
 
 RARE: Final = 12.0
 RARE_STEPS: Final = 6
@@ -49,7 +49,7 @@ shrinkage has `RARE_STEPS` terms, and their noise is added."""
 
 SHARP: Final = 8
 SLIGHT: Final = 0.05
-"""How sharply rareness begins at `RARE` rows, and the least rareness that counts."""
+"""Steepness of the transition at `RARE` rows, and the cut-off below which a slope is not rare."""
 
 LOUD: Final = 2.0
 """A pair of features surely interacts if the square of its estimated interaction is more than

@@ -37,11 +37,11 @@ FLOOR: Final = 0.05
 
 TRIPLES: Final = 16
 PAIRED: Final = 256
-"""At most so many features enter products of three, and of two; they are evenly spaced."""
+"""Maximum number of features in products of three, and of two; they are evenly spaced."""
 
 CALM: Final = (2 / 3, 1 / 3)
-"""Exponents of two estimates of the variance that balance leaves, which are multiplied: the one
-from these answers, and the usual one."""
+"""Exponents of the geometric mean of two estimates of the share of variance that balance leaves:
+the one from these answers, and the usual one."""
 
 LOWEST: Final = 0.02
 """The least share of the variance that balance is taken to leave."""
@@ -50,10 +50,10 @@ KNOWN: Final = 4.0
 """The degrees of freedom of the estimate of what balance removes."""
 
 FEW_CARRIERS: Final = 10.0
-"""If at most so many rows carry the misfit, it is not known which slopes they affect."""
+"""If this many rows or fewer carry the misfit, it is not known which slopes they affect."""
 
 UNSEEN: Final = 4.0
-"""If at most so many rows carry the misfit, one more such row might have been drawn."""
+"""If this many rows or fewer carry the misfit, one more such row might have been drawn."""
 
 STEPS: Final = 3
 """Terms of the series for the prior's shrinkage; more terms would add more noise."""

@@ -24,7 +24,7 @@ from eagle.targets import Target
 from eagle.types import Array
 
 BLOCKS: Final = 64
-"""Errors of ranks are drawn as sums over so many blocks of rows."""
+"""Number of blocks of rows that draws of errors are summed over, for ranks."""
 
 
 @final

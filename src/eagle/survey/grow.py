@@ -25,10 +25,10 @@ MET: Final = 0.9
 """A survey stops when this share of the sample meets the rule."""
 
 SAMPLE: Final = 30
-"""A sample has at least so many rows."""
+"""Minimum number of rows of a sample."""
 
 FIRST: Final = 512
-"""A survey that grows until a rule is met begins with so many rows, or with all if fewer."""
+"""Rows with which a survey begins that grows until a rule is met, or all rows if fewer."""
 
 
 def survey_of(
@@ -39,7 +39,7 @@ def survey_of(
     target: Target,
     progress: bool,
 ) -> Survey:
-    """A survey of so many rows, asked now; with a rule, until most rows of the sample meet it."""
+    """A survey of `rows` rows, asked now; with a rule, until most rows of the sample meet it."""
     if until is None:
         return answered(plan(rows), progress)
     made = answered(plan(min(checked_rows(rows), FIRST)), progress)

@@ -18,7 +18,7 @@ from eagle.table.column import plain
 from eagle.types import Source
 
 PACKAGES: Final = ("eagle-xai", "numpy", "scipy", "scikit-learn", "xgboost", "lightgbm", "catboost")
-"""Packages whose versions are told."""
+"""Packages whose versions are recorded."""
 
 
 @final

@@ -23,16 +23,16 @@ GRID: Final = 1 << 20
 """Probabilities of the law are multiples of 1/GRID, so that no rounding decides a row."""
 
 WORTH: Final = 1000
-"""A feature's score should be as precise as from so many rows of the instance's own plan."""
+"""Target precision of a score, in equivalent rows of the instance's own plan."""
 
 SHARE: Final = 1 / 4
-"""If this share of the survey's rows is less than `WORTH`, so many rows are enough."""
+"""For small surveys the target is this share of their rows."""
 
 SPARE: Final = 1.25
 """The factor on the number of rows that a supplement needs, as a reserve."""
 
 FEWEST: Final = 16
-"""A value with a supplement should be in at least so many rows, the supplement's included."""
+"""Minimum number of rows with a value that has a supplement, the supplement included."""
 
 Indices = NDArray[np.intp]
 

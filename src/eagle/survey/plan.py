@@ -31,13 +31,13 @@ WIDEST: Final = 1 << 16
 """A column has fewer states than this."""
 
 LEAST: Final = 64
-"""A survey has at least so many rows."""
+"""Minimum number of rows of a survey."""
 
 MANY: Final = 100_000
-"""Where so many model rows are asked for single explanations, a survey is mentioned."""
+"""A survey is suggested if single explanations ask at least this many model rows."""
 
 MOST: Final = 1 << 24
-"""A survey has at most so many rows."""
+"""Maximum number of rows of a survey."""
 
 
 @final
@@ -54,11 +54,11 @@ class Ask:
         return self.box.function is not None
 
     def calls(self, count: int) -> list[int]:
-        """How many rows each call has, for so many in all."""
+        """The number of rows of each call, for `count` rows in all."""
         return [min(self.batch_rows, count - start) for start in range(0, count, self.batch_rows)]
 
     def refuse(self, count: int, spent: Account) -> None:
-        """Refuse so many more rows if they would cross the limit."""
+        """Refuse `count` more rows if they would cross the limit."""
         if self.limit is None:
             return
         calls = spent.calls + len(self.calls(count))
@@ -67,7 +67,7 @@ class Ask:
             raise LimitError(f"{why}, so it was not asked: quote says what is needed")
 
     def quote(self, count: int, table: Any, price: float | None, seconds: float | None) -> Quote:
-        """What so many rows like those of a table cost."""
+        """The cost of `count` rows like those of a table."""
         check_price(price)
         return quoted(
             self.box.function,
@@ -81,7 +81,7 @@ class Ask:
     def rows(
         self, count: int, inputs: Callable[[int, int], Any], account: Account, line: Progress
     ) -> Array:
-        """Answers to so many rows, in calls of at most `batch_rows`.
+        """Answers to `count` rows, in calls of at most `batch_rows`.
 
         `inputs` makes the table of the rows from one index to another. Each call is added to the
         account at once. An exception that ends the calls early has the answers so far as `answers`.
@@ -194,7 +194,7 @@ class Setting:
         return RootLaw.of(self.background, self.kernel)
 
     def plan(self, rows: int) -> SurveyPlan:
-        """The plan of a survey of so many rows."""
+        """The plan of a survey of `rows` rows."""
         return SurveyPlan(self, draw(self.background, self.law, checked_rows(rows), self.seed))
 
 

@@ -272,7 +272,7 @@ class Survey:
     # -- growing --------------------------------------------------------------------------------
 
     def plan(self, rows: int) -> SurveyPlan:
-        """What is still to be asked for a survey of so many rows: answer it anywhere."""
+        """What is still to be asked for a survey of `rows` rows in all: answer it anywhere."""
         if checked_rows(rows) <= self.rows:
             raise InputError(f"the survey has {self.rows:,} rows already: ask for more than these")
         longer = draw(self.background, self.setting.law, rows, self.seed)

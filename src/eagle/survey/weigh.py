@@ -16,7 +16,7 @@ from eagle.survey.rows import Drawn, States
 from eagle.types import Array
 
 PATTERNS: Final = 8
-"""The evenness of a survey is the mean over so many instances like those of the background."""
+"""Number of instances, like those of the background, over which evenness is averaged."""
 
 
 @final
@@ -34,7 +34,7 @@ class Supplement:
     answers: Array
 
     def first(self, rows: int) -> Supplement:
-        """The first so many rows."""
+        """The first `rows` rows."""
         part = self.drawn.part(0, rows)
         return Supplement(self.column, self.value, self.unseen, part, self.answers[:rows])
 

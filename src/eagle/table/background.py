@@ -712,7 +712,9 @@ class Background:
 
     @cached_property
     def _chances(self) -> list[tuple[NDArray[np.uint16], NDArray[np.uint16]]]:
-        """For each moved column how many steps keep each state: by frequency, and half of them.
+        """Per moved column: the number of steps that keep each state, in two views.
+
+        The binned view keeps a state by its frequency, the continuous view in half of the steps.
 
         A rare state is kept with probability at least 1/32, since otherwise no score could be
         estimated. If there is no other state, all steps keep it.

@@ -40,7 +40,7 @@ from eagle.web.wishes import (
 
 Handler: TypeAlias = Callable[[Request], Awaitable[Response]]
 Answer: TypeAlias = Callable[[Room, Any], Any]
-"""What answers a wish, in a thread."""
+"""A function that answers a request, in a thread."""
 
 TYPES: Final = {
     ".html": "text/html; charset=utf-8",

@@ -17,7 +17,7 @@ from eagle.web.spending import Spending
 from eagle.web.turns import Cancelled, Turns
 
 THREADS: Final = 32
-"""So many jobs are under way at once; further ones wait in order."""
+"""Maximum number of jobs under way at once. Further ones wait in order."""
 
 T = TypeVar("T")
 

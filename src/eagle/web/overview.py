@@ -17,16 +17,16 @@ from eagle.types import Array, InputError, short
 from eagle.web.payload import known
 
 SWARM: Final = 12
-"""So many features have a swarm of points."""
+"""Number of features with a swarm of points."""
 
 CELLS, STACK = 100, 10
-"""A swarm is divided into so many cells from left to right, with at most so many points each."""
+"""Cells of a swarm from left to right, and the maximum number of points in each."""
 
 POINTS: Final = 1500
-"""So many points of a dependence are sent."""
+"""Points of a dependence that are sent, about this many at most."""
 
 GROUPS: Final = 4
-"""A number is cut into so many groups of about the same size."""
+"""Number of groups, of about the same size, into which a number is cut."""
 
 LEVELS: Final = 8
 """Levels beyond the most frequent ones are one group, "others"."""

@@ -26,10 +26,10 @@ VERSION: Final = 1
 """The version of the payload's fields."""
 
 LONGEST: Final = 200
-"""So many characters of a name are sent."""
+"""Maximum number of characters of a name that are sent."""
 
 POINTS: Final = 600
-"""So many points of a curve are sent."""
+"""Maximum number of points of a curve that are sent."""
 
 SIDE: Final = 256
 """Pixels of an image's side on the page."""

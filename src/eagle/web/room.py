@@ -24,10 +24,10 @@ from eagle.web.table import TableRows
 from eagle.web.turns import Turns
 
 KEPT: Final = 128
-"""So many results are kept, to be shown again without asking."""
+"""Number of results that are kept, to be shown again without asking."""
 
 PART: Final = 2000
-"""Predictions of all rows are asked in calls of so many, so that others get their turn."""
+"""Rows per call when predictions of all rows are asked, so that others get their turn."""
 
 T = TypeVar("T")
 

@@ -54,8 +54,8 @@ def serve(
     `X` are the rows that can be opened: a table, or a list of images or texts; without it the page
     begins with a typical row. With a `survey`, or the number of rows of one to ask now, rows are
     explained from it at once. Otherwise the model is asked as rows are opened. `limit` holds for
-    all that is asked from the page, by all who open it. The model is asked by one thread at a time,
-    or by so many `together`.
+    all that is asked from the page, by all who open it. The model is asked by `together`
+    threads at a time, one by default.
 
     Only who has the link can use the page: it has a random `token`, or the one you give. Give one
     to start the server again under pages that are open. With another `host` than this machine,

@@ -13,10 +13,10 @@ from eagle.types import InputError, clean, short
 from eagle.web.find import Indices
 
 LABEL: Final = 80
-"""So many characters of a row's label are shown."""
+"""Maximum number of characters of a row's label that are shown."""
 
 TEXT: Final = 20_000
-"""So many characters of a text can be edited."""
+"""Maximum number of characters of a text that can be edited."""
 
 
 class Field(TypedDict):

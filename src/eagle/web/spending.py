@@ -29,7 +29,7 @@ class Spending:
         self._lock = threading.Lock()
 
     def take(self, rows: int) -> None:
-        """Count a call of so many rows before it is made, or refuse it."""
+        """Count a call of `rows` rows before it is made, or refuse it."""
         with self._lock:
             if self.limit is not None:
                 why = self.limit.crossed(self._rows + rows, self._calls + 1, self._seconds)

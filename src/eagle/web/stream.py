@@ -17,7 +17,7 @@ from eagle.web.wishes import Run
 from eagle.web.work import RUNS
 
 BEAT: Final = 10.0
-"""Seconds after which a line is sent that says nothing, to notice who has gone."""
+"""Seconds between empty lines, which are sent to notice that a client has gone."""
 
 UNKNOWN: Final = "something went wrong here: the terminal of the server says what"
 

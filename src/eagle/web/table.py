@@ -21,10 +21,10 @@ from eagle.web.find import Indices, find
 from eagle.web.shelf import LABEL, Field, Shelf, names_of
 
 MOST_LEVELS: Final = 500
-"""So many levels of a column can be chosen from."""
+"""Maximum number of levels of a column that can be edited."""
 
 SHOWN: Final = 3
-"""A row without a name of its own is labelled by so many of its values."""
+"""Number of values in the label of a row that has no name of its own."""
 
 
 @final

@@ -15,10 +15,10 @@ from typing import Final, final
 from eagle.types import integer
 
 REMEMBERED: Final = 4096
-"""So many clients' last turns are remembered."""
+"""Number of clients whose last turn is remembered."""
 
 CHECK: Final = 0.25
-"""Seconds after which one who waits looks whether they still want to."""
+"""Seconds between checks of whether a waiting request was cancelled."""
 
 
 class Cancelled(BaseException):

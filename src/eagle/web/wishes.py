@@ -19,7 +19,7 @@ RowNumber = Annotated[int, Field(ge=0)]
 
 @dataclass(frozen=True, kw_only=True)
 class Wish:
-    """What all wishes are: nothing else may be in them."""
+    """Base of all requests. Unknown fields are refused."""
 
     __pydantic_config__: ClassVar[dict[str, Any]] = {"extra": "forbid", "strict": True}
 
@@ -66,7 +66,7 @@ class About(Wish):
 @dataclass(frozen=True, kw_only=True)
 class Explain(About):
     """An explanation from the survey, at once. With `ask`, the model is asked for its prediction.
-    With `words`, what the line misses is said too, which takes longer."""
+    With `words`, it also says what the line misses, which takes longer."""
 
     ask: bool = True
     words: bool = False
@@ -93,7 +93,7 @@ class Stop(Wish):
 
 @dataclass(frozen=True, kw_only=True)
 class Ask(Wish):
-    """What has no row: the overview's dependence and cohorts."""
+    """A request without a row: the overview's dependence and cohorts."""
 
     target: Place | None = None
     against: Place | None = None
@@ -127,7 +127,7 @@ def again(kind: type[T], given: Any) -> T:
 
 
 def misfit(error: Any) -> str:
-    """What does not fit, and why."""
+    """The first field of a request that does not fit, and why, as a sentence."""
     first = error.errors()[0]
     where = ".".join(str(part) for part in first["loc"])
     return short(f"{where or 'the request'} does not fit: {first['msg']}", 200)

@@ -30,13 +30,13 @@ from eagle.web.turns import Cancelled
 from eagle.web.wishes import About, Ask, Explain, Predict, Row, Rows, Run, Save
 
 FROM_SURVEY: Final = 500
-"""So many rows, spread over all, are explained for the overview from a survey…"""
+"""Number of rows, evenly spread, that are explained for the overview from a survey."""
 
 NEARLY: Final = 1.25
-"""… or all of them, if they are not many more…"""
+"""If all rows are at most this many times that number, all are explained."""
 
 ONE_BY_ONE: Final = 60
-"""… and so many without one, since each asks rows of its own."""
+"""Number of rows explained without a survey: fewer, since each asks rows of its own."""
 
 SURVEY: Final = 4096
 """The rows of a survey that is made on the page."""
