@@ -69,7 +69,7 @@ ORDERS: Final = 10
 SHOWN: Final = (
     ("few", "few for"),
     ("may mislead", "may mislead"),
-    ("jumps", "the model jumps"),
+    ("jumps", "change much where"),
     ("small span", "answers span"),
     ("flat", "the same answer everywhere"),
     ("unknown", "too few rows"),

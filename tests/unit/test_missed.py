@@ -181,13 +181,13 @@ def test_no_probability_beyond_its_ends_is_printed(view: str) -> None:
     e = explained(chance, view, x, task="classification")
     beyond = replace(e, local_prediction=1.6)
     below = replace(e, prediction=1e-4, local_prediction=-0.2)
-    assert "Its value at the instance: more than 1" in str(beyond)
-    assert "Its value at the instance: less than 0" in str(below)
+    assert "Fitted value here: more than 1" in str(beyond)
+    assert "Fitted value here: less than 0" in str(below)
     assert "1.6" not in str(beyond)
     for one in (e, beyond, below):
         assert sum('link="logit"' in fact for fact in one.sheet().facts) == 1
     middle = replace(e, prediction=0.5, local_prediction=0.6)
-    assert "at the instance: 0.6" in str(middle)
+    assert "Fitted value here: 0.6" in str(middle)
     assert not any("logit" in fact for fact in middle.sheet().facts)
     number = explained(lambda X: 5 * X[:, 0], view)
     assert "logit" not in str(number)

@@ -138,21 +138,25 @@ def rare(e: Explanation) -> str:
     kind = "" if e.posterior is None else e.posterior.kind
     if kind == "exact":  # all that could be asked was asked
         return ""
-    allowed = "Intervals allow for that; " if kind.startswith("robust") else ""
     y = answers_of(e.evidence.answers, e.outputs, e.target, e.link)
     first = int(np.isnan(y[0]))  # the instance's own answer may not be known
     y = y[first:]
-    rows, remedy = len(y), ', or link="logit"' if probable(e) else ""
+    rows, remedy = len(y), ', or use link="logit"' if probable(e) else ""
     residual = y - (e.intercept + e.evidence.features[first:] @ e.scores)
     square = (residual / (float(np.abs(residual).max()) or 1.0)) ** 2
     carriers = float(square.sum() ** 2 / ((square**2).sum() or 1.0))
     low, high = bounds_of(e.target, e.evidence.answers, e.task, e.link)
+    allowed = ""
+    if kind.startswith("robust"):
+        what = "that" if np.isfinite(high - low) else "one more such row"
+        allowed = f"Intervals allow for {what}; "
     # Within a bin, a number with a heavy tail looks the same, without a jump.
     jumps = np.isfinite(high - low) or (e.misfit is not None and not e.misfit.binned)
     if carriers < min(CARRIERS, SHARE * rows) and e.r2 < GOOD and jumps:
         return (
-            f"{carriers:.0f} of {rows} rows hold nearly all that the line misses: the model jumps "
-            "where hardly any row is, and rows that were not asked may jump, too. "
+            f"{carriers:.0f} of {rows} rows hold{'s' * (carriers < 1.5)} nearly all that the line "
+            "misses: the answers change much where hardly any row is, and rows that were not asked "
+            "may jump, too. "
             f"{_sentence(allowed, remedy)}"
         )
     if np.isfinite(high - low) and np.ptp(y) < SPAN * (high - low):

@@ -168,8 +168,9 @@ def _facts(e: Explanation) -> list[str]:
         known = np.isfinite(e.r2) and n > d + 1  # a line goes through as few rows as it has slopes
         fit = f"weighted R² {e.r2:.2f}" if known else unfit
         if np.isfinite(e.r2_held_out):
-            fit += f", {e.r2_held_out:.2f} on held-out rows"
-        facts.append(f"Fit: {fit}. Its value at the instance: {says(e)}")
+            held = f"{e.r2_held_out:.2f}".replace("-", "−")
+            fit += f", {held} on held-out rows"
+        facts.append(f"Fit: {fit}. Fitted value here: {says(e)}")
     if isinstance(e.subject, Image | Passage | Curves) and e.subject.cut:
         facts.append(f"Parts: {e.subject.cut}")
     facts += [words for words in (fact(e), end_fact(e)) if words]
