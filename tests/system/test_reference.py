@@ -38,6 +38,12 @@ OTHERS = (
     "eagle.misfit.Misfit",
     "eagle.statements.Means",
     "eagle.comparison.Compared",
+    *(
+        f"eagle.types.{name}"
+        for name in ("Source", "Instances", "Space", "Kind", "Wanted", "Group")
+    ),
+    *(f"eagle.types.{name}" for name in ("Planned", "Adaptive", "Seen", "Kernel", "Need", "Rows")),
+    *(f"eagle.surrogate.fit.{name}" for name in ("Surrogate", "Fitter", "Fitted", "Fit")),
 )
 """What users are given by public names, or import from a module that has more."""
 
