@@ -3,8 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 DOCS := .venv-docs
+JOBS ?= 2
 
-.PHONY: demo page test test-all fuzz bench docs docs-serve licences clean
+.PHONY: demo page test test-all fuzz bench results docs docs-serve licences clean
 
 demo: $(VENV)/.demo
 	@$(BIN)/eagle demo
@@ -33,6 +34,13 @@ bench: $(VENV)/.dev
 	@$(BIN)/python -m pip install --quiet --editable '.[bench]'
 	$(BIN)/python -m evaluation bench speed
 	$(BIN)/python -m evaluation bench methods
+
+# The paper's tables and figures: the trials that have no record yet, then docs/results. Data sets are
+# read from the folder EAGLE_DATA; a sentence says which file is missing.
+results: $(VENV)/.dev
+	@$(BIN)/python -m pip install --quiet --editable '.[bench]'
+	$(BIN)/python -m evaluation run --profile quick --jobs $(JOBS)
+	$(BIN)/python -m evaluation report --profile quick
 
 # docs/licences.md, from what is installed.
 licences: $(VENV)/.dev

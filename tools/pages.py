@@ -135,7 +135,8 @@ def show(block: Block, page: Path, namespace: dict[str, Any], dark: bool) -> Sho
 def execute(block: Block, page: Path, namespace: dict[str, Any]) -> None:
     """Run a block. Its lines keep their numbers in the page."""
     try:
-        exec(compile("\n" * (block.line - 1) + block.code, str(page), "exec"), namespace)
+        code = "\n" * (block.line - 1) + block.code
+        exec(compile(code, str(page), "exec", dont_inherit=True), namespace)
     except Exception as error:
         places = [
             f.lineno

@@ -6,7 +6,7 @@ explanation = explainer.explain(x)
 
 from typing import TYPE_CHECKING, Any
 
-from eagle import methods, theory, until
+from eagle import files, methods, metrics, models, theory, until
 from eagle.comparison import Comparison, compare
 from eagle.engine.method import Method
 from eagle.engine.plan import Plan
@@ -65,8 +65,11 @@ __all__ = [
     "Texts",
     "compare",
     "dataset",
+    "files",
     "load",
     "methods",
+    "metrics",
+    "models",
     "notebook",
     "plot",
     "report",

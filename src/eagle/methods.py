@@ -43,6 +43,67 @@ from eagle.surrogate.tree import Tree
 from eagle.table.column import plain
 from eagle.types import InputError, integer
 
+__all__ = [
+    "BAYESLIME",
+    "BAYESLIME_IID",
+    "BAYESLIME_REPOSITORY",
+    "BAYESSHAP",
+    "BAYESSHAP_IID",
+    "BAYESSHAP_REPOSITORY",
+    "BAYLIME",
+    "BAYLIME_FULL",
+    "BAYLIME_PARTIAL",
+    "CLIMAX",
+    "CLIMAX_PUBLISHED",
+    "CONTEXT_CITE",
+    "COSINE",
+    "DEFAULT",
+    "DLIME",
+    "DLIME_NEAREST",
+    "EAGLE",
+    "EAGLE_BALANCED",
+    "EAGLE_FEW",
+    "EAGLE_HADAMARD",
+    "EAGLE_MASKS",
+    "EAGLE_PAPER",
+    "EAGLE_PROCESS",
+    "EAGLE_PROCESS_LOGIT",
+    "EAGLE_WIDE",
+    "GLIME",
+    "GLIME_GAUSS",
+    "GLIME_LAPLACE",
+    "GLIME_LIME",
+    "GLIME_PUBLISHED",
+    "GLIME_UNIFORM",
+    "LIME",
+    "PAPER",
+    "SHAP_KERNEL",
+    "SHAP_PERMUTATION",
+    "S_LIME",
+    "S_LIME_PUBLISHED",
+    "TILIA",
+    "UNRAVEL",
+    "UNRAVEL_RELEVANCE",
+    "US_LIME",
+    "US_LIME_PUBLISHED",
+    "Bootstrapped",
+    "bayeslime_to_go",
+    "bayesshap_to_go",
+    "baylime",
+    "calibrated",
+    "context_cite",
+    "lime",
+    "suited",
+    "suited_dear",
+    "unravel",
+]
+
+
+def __dir__() -> list[str]:
+    """What users import."""
+    return sorted(__all__)
+
+
 PAPER: Final = Prior(slopes=None, intercept=None)
 """Precision λ = d on every coefficient, also on the intercept, as the paper's numbers suggest."""
 

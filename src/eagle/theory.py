@@ -12,6 +12,21 @@ import numpy as np
 from eagle.surrogate.bayes import Information
 from eagle.types import InputError
 
+__all__ = [
+    "entropy",
+    "error_bound",
+    "error_radius",
+    "expected_information_gain",
+    "information_bound",
+    "information_bound_general",
+    "sample_size",
+]
+
+
+def __dir__() -> list[str]:
+    """What users import."""
+    return sorted(__all__)
+
 
 def information_bound(d: int, t: int) -> float:
     """Lemma 1: Σ π zᵀVz ≤ 2d log(1 + t/d) over t points, if ‖z‖ ≤ 1 and λ = 1.

@@ -21,6 +21,13 @@ from eagle.surrogate.posterior import Posterior, check_level
 from eagle.ties import ranked
 from eagle.types import Array, InputError, finite, told
 
+__all__ = ["Both", "Budget", "Either", "Look", "Rule", "Sign", "Top", "Width"]
+
+
+def __dir__() -> list[str]:
+    """What users import."""
+    return sorted(__all__)
+
 
 @final
 @dataclass(frozen=True, eq=False)

@@ -49,6 +49,14 @@ def test_decisions_name_tests_that_exist(page: Path) -> None:
             assert f"def {name}(" in file.read_text(encoding="utf-8"), name
 
 
+@pytest.mark.parametrize("page", DECISIONS, ids=lambda p: p.name)
+def test_a_decision_says_why_what_it_costs_and_what_would_change_it(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    parts = ("**Decided", "**Why", "**What it costs", "**What would change it:**")
+    assert [part for part in parts if part not in text] == []
+    assert "**What would change it:** nothing" not in text
+
+
 def test_every_decision_is_in_the_index_under_its_number() -> None:
     index = (ROOT / "docs/adr/README.md").read_text(encoding="utf-8")
     for page in DECISIONS:

@@ -61,8 +61,11 @@ def test_public_names() -> None:
         "Texts",
         "compare",
         "dataset",
+        "files",
         "load",
         "methods",
+        "metrics",
+        "models",
         "notebook",
         "plot",
         "report",
@@ -74,7 +77,9 @@ def test_public_names() -> None:
     assert all(hasattr(eagle, name) for name in eagle.__all__)
     assert not hasattr(eagle, "nonsense")
     assert python("import eagle; print(eagle.plot.attribution.__name__)") == "attribution\n"
-    assert python("import eagle.files; print(*eagle.files.__all__)") == "register registered\n"
+    assert python("import eagle; print(*eagle.files.__all__)") == "register registered\n"
+    assert python("import eagle; print(eagle.models.http.Endpoint.__name__)") == "Endpoint\n"
+    assert python("import eagle; print(eagle.metrics.faith.drop.__name__)") == "drop\n"
 
 
 def count_good(texts: list[str]) -> Any:

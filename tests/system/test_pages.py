@@ -52,6 +52,11 @@ def test_what_code_shows_is_written_below_it(tmp_path: Path) -> None:
     )
 
 
+def test_code_of_a_page_is_read_as_in_a_file_of_its_own(tmp_path: Path) -> None:
+    code = "class A:\n    x: int\n\n\nprint(A.__annotations__['x'])\n"
+    assert "<class 'int'>" in written(tmp_path, f"```python\n{code}```\n")
+
+
 def test_a_figure_is_drawn_on_white_and_on_dark_ground(tmp_path: Path) -> None:
     code = "import matplotlib.pyplot as plt\n\nplt.plot([1, 2])\nplt.title('up')\n"
     (tmp_path / "page.md").write_text(f"```python\n{code}```\n", encoding="utf-8")

@@ -11,3 +11,8 @@ from eagle.dataset.ray import Ray
 from eagle.dataset.run import explain
 
 __all__ = ["Ray", "explain"]
+
+
+def __dir__() -> list[str]:
+    """What users import."""
+    return sorted(__all__)

@@ -25,3 +25,8 @@ A file is refused if its scores are not those that its surrogate gives again. Th
 from eagle.files.registry import register, registered
 
 __all__ = ["register", "registered"]
+
+
+def __dir__() -> list[str]:
+    """What users import."""
+    return sorted(__all__)

@@ -5,3 +5,12 @@ agree with what they converge to, `faith` whether the model does what they say, 
 much information the points give. An array does not say whether its scores have signs: give metrics
 of signs only scores that have signs.
 """
+
+from eagle.metrics import entropy, faith, ranking, sampling, stability, truth
+
+__all__ = ["entropy", "faith", "ranking", "sampling", "stability", "truth"]
+
+
+def __dir__() -> list[str]:
+    """What users import."""
+    return sorted(__all__)

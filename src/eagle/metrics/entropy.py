@@ -8,6 +8,14 @@ from numpy.typing import ArrayLike
 from eagle.metrics.validate import runs
 from eagle.types import Array
 
+__all__ = ["importance_entropy", "sign_entropy"]
+
+
+def __dir__() -> list[str]:
+    """What users import."""
+    return sorted(__all__)
+
+
 ABSENT = 0.1
 """The penalty for features that are always 0: see `sign_entropy`."""
 

@@ -18,6 +18,14 @@ from numpy.typing import ArrayLike, NDArray
 from eagle.metrics.validate import count, numbers
 from eagle.types import Array, InputError
 
+__all__ = ["Gaps", "deletion", "drop", "gaps", "held_out_rank", "insertion"]
+
+
+def __dir__() -> list[str]:
+    """What users import."""
+    return sorted(__all__)
+
+
 Masks: TypeAlias = NDArray[np.bool_]
 Ask: TypeAlias = Callable[[Masks], ArrayLike]
 

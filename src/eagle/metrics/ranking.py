@@ -10,6 +10,14 @@ from eagle.metrics.validate import pairs, runs
 from eagle.ties import ranked
 from eagle.types import Array, InputError
 
+__all__ = ["consistency", "rank_similarity"]
+
+
+def __dir__() -> list[str]:
+    """What users import."""
+    return sorted(__all__)
+
+
 PERSISTENCE = 0.2
 """BELIEF's value: 80% of the weight is on the first rank."""
 

@@ -22,6 +22,14 @@ from eagle.metrics.validate import numbers, weights
 from eagle.surrogate.bayes import Information, Prior, augment
 from eagle.types import Array, InputError
 
+__all__ = ["a_efficiency", "area", "crossover", "d_efficiency", "information_gain"]
+
+
+def __dir__() -> list[str]:
+    """What users import."""
+    return sorted(__all__)
+
+
 BLOCK = 64
 """Rows that are added at once: one Cholesky factor of this size gives all their steps."""
 

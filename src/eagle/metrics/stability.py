@@ -20,6 +20,21 @@ from eagle.metrics.validate import (
 )
 from eagle.types import Array, InputError
 
+__all__ = [
+    "chance",
+    "coefficients_index",
+    "corrected",
+    "jaccard",
+    "lipschitz",
+    "overlap",
+    "variables_index",
+]
+
+
+def __dir__() -> list[str]:
+    """What users import."""
+    return sorted(__all__)
+
 
 def jaccard(scores: ArrayLike, k: int = 5) -> float:
     """The mean overlap |T ∩ T'|/|T ∪ T'| of the k strongest features, over all pairs of runs.

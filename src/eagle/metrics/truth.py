@@ -15,6 +15,21 @@ from eagle.metrics.validate import bounds, numbers, runs, same, strongest, weigh
 from eagle.surrogate.fit import weighted_r2
 from eagle.types import Array, InputError
 
+__all__ = [
+    "agreement",
+    "cosine",
+    "coverage",
+    "fidelity",
+    "relative_error",
+    "sign_agreement",
+    "width",
+]
+
+
+def __dir__() -> list[str]:
+    """What users import."""
+    return sorted(__all__)
+
 
 def agreement(scores: ArrayLike, reference: ArrayLike, k: int = 5) -> float:
     """The mean overlap of each run's k strongest features with those of the reference.

@@ -55,6 +55,12 @@ __all__ = [
     "Template",
 ]
 
+
+def __dir__() -> list[str]:
+    """What users import."""
+    return sorted(__all__)
+
+
 GAPS: Final = 0.1
 """The share of prompts that a language model may leave without an answer."""
 

@@ -46,6 +46,12 @@ __all__ = [
     "log_odds",
 ]
 
+
+def __dir__() -> list[str]:
+    """What users import."""
+    return sorted(__all__)
+
+
 TOP: Final = 20
 """The number of likeliest tokens that are asked for: the most that OpenAI and vLLM give."""
 

@@ -15,6 +15,14 @@ from numpy.typing import NDArray
 from eagle.models.presets import PRESETS, preset
 from eagle.types import Array, InputError, MissingExtraError, ReplyError
 
+__all__ = ["Network"]
+
+
+def __dir__() -> list[str]:
+    """What users import."""
+    return sorted(__all__)
+
+
 COLOURS: Final = (1, 3, 4)
 DTYPES: Final = {"tensor(float)": "f4", "tensor(float16)": "f2", "tensor(double)": "f8"}
 

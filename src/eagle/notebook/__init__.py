@@ -11,3 +11,8 @@ plain HTML.
 from eagle.notebook.view import view
 
 __all__ = ["view"]
+
+
+def __dir__() -> list[str]:
+    """What users import."""
+    return sorted(__all__)

@@ -32,3 +32,8 @@ __all__ = [
     "series",
     "text",
 ]
+
+
+def __dir__() -> list[str]:
+    """What users import."""
+    return sorted(__all__)
