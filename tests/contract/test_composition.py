@@ -46,6 +46,22 @@ class Own:
 
 
 @dataclass(frozen=True)
+class Unknowing:
+    """A surrogate whose scores are no numbers."""
+
+    needs: ClassVar = NOTHING
+
+    def room(self, n: int, d: int) -> int:
+        return 0
+
+    def on(self, rows: Rows) -> Fitter:
+        return DeferredFit.of(self, rows)
+
+    def fit(self, features: Array, y: Array, weight: Array) -> Fit:
+        return Fit(np.full(features.shape[1], np.nan), 0.0, 0.0, float("nan"))
+
+
+@dataclass(frozen=True)
 class Misspelt:
     """The same, but `weight` is misspelt, so it is never called."""
 
@@ -76,6 +92,25 @@ class Negative(Own):
 
     def weight(self, space: Space, kernel: Kernel, features: Array) -> Array:
         return -np.ones(len(features))
+
+
+@dataclass(frozen=True)
+class Elsewhere(Own):
+    """The same, but its plans do not begin with the instance, or are no points at all."""
+
+    cast: type | None = None
+
+    def plan(
+        self, spaces: Sequence[Space], kernel: Kernel, budget: int, rng: np.random.Generator
+    ) -> list[Points]:
+        points = spaces[0].draw(budget, rng)
+        return [points if self.cast is None else points.astype(self.cast)] * len(spaces)
+
+
+class Unhashed(Own):
+    """The same without a hash, as a dataclass that may change has none."""
+
+    __hash__ = None  # type: ignore[assignment]
 
 
 @dataclass(frozen=True)
@@ -138,10 +173,19 @@ def test_a_design_that_misspells_its_weight_is_refused() -> None:
     assert (e.evidence.weight == 1).all()
 
 
-def test_weights_are_numbers_of_at_least_0() -> None:
+@pytest.mark.parametrize(
+    ("part", "message"),
+    [
+        ({"design": Negative()}, "mine: the weight of Negative must be a finite number"),
+        ({"design": Elsewhere()}, "the first point of a plan must be the instance"),
+        ({"design": Elsewhere(float)}, r"must have points of shape \(n, 3\) and dtype uint16"),
+        ({"surrogate": Unknowing()}, "mine: a surrogate must give a finite score for each of 3"),
+    ],
+)
+def test_what_parts_return_is_checked(part: Any, message: str) -> None:
     data = np.random.default_rng(0).normal(size=(100, 3))
-    mine = replace(methods.LIME, name="mine", design=Negative())
-    with pytest.raises(eagle.InputError, match="mine: the weight of Negative must be a finite"):
+    mine = replace(methods.LIME, name="mine", **part)
+    with pytest.raises(eagle.InputError, match=message):
         eagle.Explainer(lambda X: X[:, 0], data, method=mine, budget=60).explain(data[0])
 
 
@@ -200,6 +244,7 @@ def test_sources_and_spaces_are_checked_too() -> None:
         ({"surrogate": Robust}, "Robust is a class"),
         ({"surrogate": "ridge"}, "it lacks needs, room, on"),
         ({"design": Weightless()}, "it lacks weight"),
+        ({"design": Unhashed()}, "Unhashed must have a hash"),
         ({"design": Needy()}, "the needs of Needy are a frozenset"),
         ({"kernel": 3}, "a kernel is a function"),
         ({"name": 3}, "the name of a method is text"),

@@ -213,6 +213,11 @@ def _check_part(name: str, part: Any, contract: _Contract) -> None:
         raise InputError(
             f"{name}: {contract.what}. {told(part)} does not: it lacks {', '.join(absent)}"
         )
+    if type(part).__hash__ is None:
+        raise InputError(
+            f"{name}: {type(part).__name__} must have a hash, since plans are kept by method: make "
+            "it a frozen dataclass"
+        )
     if not isinstance(part.needs, frozenset) or not all(isinstance(n, Need) for n in part.needs):
         raise InputError(
             f"{name}: the needs of {type(part).__name__} are a frozenset of eagle.types.Need, not "

@@ -35,6 +35,7 @@ from eagle.types import (
     Points,
     Rows,
     Space,
+    told,
     warn_renamed,
 )
 
@@ -158,9 +159,27 @@ class Planner:
     def _plans(self, spaces: Sequence[Space]) -> list[Points]:
         kernel = self.method.kernel_in(spaces[0])
         plans = self._design.plan(spaces, kernel, self.budget, self.generator())
+        pairs = list(zip(spaces, plans, strict=True))
+        for space, points in pairs:
+            self._refuse_other(space, points)
         if not spaces[0].masks:
             return plans
-        return [self._filled(space, plan) for space, plan in zip(spaces, plans, strict=True)]
+        return [self._filled(space, points) for space, points in pairs]
+
+    def _refuse_other(self, space: Space, points: Points) -> None:
+        """Refuse what is no plan: points of the space, of which the first is the instance."""
+        origin, name = space.origin, type(self.method.design).__name__
+        fits = points.ndim == 2 and points.shape[1:] == origin.shape and len(points) > 0
+        if not fits or points.dtype != origin.dtype:
+            raise InputError(
+                f"{self.method.name}: a plan of {name} must have points of shape (n, "
+                f"{len(origin)}) and dtype {origin.dtype}, as its space has, not {told(points)}"
+            )
+        if (points[0] != origin).any():
+            raise InputError(
+                f"{self.method.name}: the first point of a plan must be the instance, "
+                f"space.origin, and that of {name} is not"
+            )
 
     def _filled(self, space: Space, points: Points) -> Points:
         """A plan of masks that is long enough for `budget` distinct ones, or for all there are.
@@ -335,6 +354,12 @@ class Plan:
         task, outputs = self.box.understood(answers)
         target = aimed_at(target, answers, task, outputs)
         y = explained(answers, outputs, target, self.box.link)
+        fit = p.fitter.fit(y, bounds_of(target, answers, task, self.box.link))
+        if np.shape(fit.scores) != (len(self.names),) or not np.isfinite(fit.scores).all():
+            raise InputError(
+                f"{self.method}: a surrogate must give a finite score for each of "
+                f"{len(self.names)} features, not {told(fit.scores)}"
+            )
         return Explanation(
             names=self.names,
             conditions=self.conditions,
@@ -358,7 +383,7 @@ class Plan:
             seed=self.seed,
             subject=self.subject,
             link=self.box.link,
-            **described(p.fitter.fit(y, bounds_of(target, answers, task, self.box.link)), y),
+            **described(fit, y),
         )
 
     def save(self, path: str | PathLike[str]) -> None:
