@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from dataclasses import replace
+from functools import lru_cache
 from typing import Final
 
 from eagle.adapters import CALIBRATED, Calibrated, KernelShap, PermutationShap
@@ -41,7 +42,7 @@ from eagle.surrogate.robust import Robust
 from eagle.surrogate.select import Auto, LassoPath, Selection
 from eagle.surrogate.tree import Tree
 from eagle.table.column import plain
-from eagle.types import InputError, integer
+from eagle.types import InputError, Planned, integer
 
 __all__ = [
     "BAYESLIME",
@@ -183,8 +184,14 @@ def suited(d: int, masks: bool, rows: int, growing: bool) -> Method:
         return EAGLE_BALANCED if growing else EAGLE_FEW
     law = Clipped(min(1 / 8, ENOUGH / rows)) if rows * RAREST < ENOUGH else Absorbed()
     if d > 16 and rows < (6 if d > 100 else 4) * d and not growing:
-        return replace(EAGLE_WIDE, design=Latin(law))
-    return replace(EAGLE_BALANCED, design=Sobol(law))
+        return _drawn_by(EAGLE_WIDE, Latin(law))
+    return _drawn_by(EAGLE_BALANCED, Sobol(law))
+
+
+@lru_cache(64)
+def _drawn_by(method: Method, design: Planned) -> Method:
+    """A method with another design: the same value each time, so that its rows share plans."""
+    return replace(method, design=design)
 
 
 def suited_dear(d: int, masks: bool, rows: int, growing: bool) -> Method:

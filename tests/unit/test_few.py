@@ -37,7 +37,7 @@ def explained(**settings: Any) -> eagle.Explanation:
 
 
 def test_what_it_needs_is_said() -> None:
-    with pytest.raises(InputError, match="needs the law"):
+    with pytest.raises(InputError, match="needs the exact probabilities"):
         Functional().on(Rows.each_once(np.ones((3, 2)), np.ones(3)))
     for ratios in ((1.0, 2.0), (1.0, 1.0, 0.0), (1.0, 1.0, float("nan")), 3.0):
         with pytest.raises(InputError, match="three positive numbers"):
