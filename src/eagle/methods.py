@@ -27,14 +27,14 @@ from eagle.foreign import Foreign
 from eagle.kernel import Exponential, Shapley, Unit, cosine
 from eagle.source.masks import carried
 from eagle.surrogate.bayes import BayesLinear, Prior
+from eagle.surrogate.bayes_ridge import BayesRidge
 from eagle.surrogate.bootstrap import Bootstrap
 from eagle.surrogate.boundary import Boundary
-from eagle.surrogate.evidence import BayesRidge
 from eagle.surrogate.functional import Functional
 from eagle.surrogate.heldout import HeldOut
+from eagle.surrogate.lasso import Lasso
 from eagle.surrogate.logistic import Logistic
 from eagle.surrogate.pairs import Paired
-from eagle.surrogate.penalised import Lasso
 from eagle.surrogate.process import Importance, Process
 from eagle.surrogate.ridge import Ridge
 from eagle.surrogate.robust import Robust

@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from eagle.design.append import Append
-from eagle.surrogate.lasso import MOST, columns, path
+from eagle.surrogate.lasso_path import MOST, columns, path
 from eagle.surrogate.select import LassoPath
 from eagle.types import Array
 

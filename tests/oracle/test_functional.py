@@ -17,9 +17,9 @@ from eagle.design.law import law_of
 from eagle.engine.plan import Planner
 from eagle.link import Logit
 from eagle.source.masks import EvenSizes, Fair, MaskSpace
-from eagle.surrogate.believed import Believed
 from eagle.surrogate.field import Field
 from eagle.surrogate.functional import CURVED, RATIOS, Functional, Functionals
+from eagle.surrogate.line_posterior import Believed
 from eagle.surrogate.posterior import StudentT
 from eagle.table.background import Background
 from eagle.table.rows import Table

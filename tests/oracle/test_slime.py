@@ -19,7 +19,7 @@ from eagle import methods
 from eagle.design.append import Append, Margin
 from eagle.engine.method import Method
 from eagle.kernel import Exponential
-from eagle.surrogate.lasso import columns, path, reported
+from eagle.surrogate.lasso_path import columns, path, reported
 from eagle.surrogate.ridge import Ridge
 from eagle.surrogate.select import LassoPath
 from eagle.types import Array

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 import eagle
 from eagle import Texts
 from eagle.source import texts, words
+from eagle.source.masked_text import SPACE, Sheet, replaced
 from eagle.source.masks import carried, most_carried
 from eagle.source.words import blocks, paragraphs, sentences, tokens
-from eagle.source.writing import SPACE, Sheet, replaced
 from eagle.types import Array, InputError
 from eagle.until import Budget
 

@@ -9,7 +9,7 @@ from typing import ClassVar, final
 import numpy as np
 
 from eagle.design.law import by_kernel, draw_with_instance
-from eagle.surrogate.lasso import Columns, columns, path, reported
+from eagle.surrogate.lasso_path import Columns, columns, path, reported
 from eagle.ties import TIE, best
 from eagle.types import NOTHING, Array, InputError, Kernel, Points, Seen, Space
 

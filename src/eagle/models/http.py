@@ -15,7 +15,6 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-from eagle.models.bounded import Bounded
 from eagle.models.box import Box, check
 from eagle.models.codecs import (
     Codec,
@@ -28,6 +27,7 @@ from eagle.models.codecs import (
     address,
     codec,
 )
+from eagle.models.concurrent import Bounded
 from eagle.models.inputs import Inputs
 from eagle.models.native import Task
 from eagle.models.recording import Recording, opened, stacked

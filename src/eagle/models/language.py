@@ -16,9 +16,9 @@ from typing import Any, Final, final
 
 import numpy as np
 
-from eagle.models.bounded import Bounded
 from eagle.models.box import Box
 from eagle.models.causal import Local
+from eagle.models.concurrent import Bounded
 from eagle.models.inputs import Inputs
 from eagle.models.likelihood import Answer, FirstToken, Given, Next, YesNo, log_odds
 from eagle.models.native import Task

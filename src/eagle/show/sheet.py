@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eagle.explanation import Explanation
-from eagle.show.missed import end_fact, fact, says, unseen
+from eagle.show.misfit import end_fact, fact, says, unseen
 from eagle.subject import Curves, Image, Passage, Subject
 from eagle.surrogate.fit import is_flat
 from eagle.surrogate.posterior import LEVEL, Bounds

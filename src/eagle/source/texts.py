@@ -10,6 +10,7 @@ from typing import Any, Final, Literal, TypeAlias, final, get_args
 
 import numpy as np
 
+from eagle.source.masked_text import Part, Sheet, replaced
 from eagle.source.masks import (
     MASKS,
     EvenSizes,
@@ -29,7 +30,6 @@ from eagle.source.words import (
     unspaced,
     words,
 )
-from eagle.source.writing import Part, Sheet, replaced
 from eagle.subject import Passage
 from eagle.types import Array, Group, InputError, Kind, Need, Points, Wanted, message_of, told
 

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from eagle.kernel import TINY
 from eagle.link import Logit
-from eagle.surrogate.believed import Believed, Spectrum
 from eagle.surrogate.field import Field, Standardised
 from eagle.surrogate.fit import Fit, Fitter, checked, is_flat, moved, weighted_r2
+from eagle.surrogate.line_posterior import Believed, Spectrum
 from eagle.surrogate.pairs import Paired
 from eagle.surrogate.posterior import StudentT
 from eagle.types import UNBOUNDED, Array, InputError, Need, Range, Rows, finite, told

@@ -8,7 +8,7 @@ from typing import Protocol, final, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle.surrogate.lasso import columns, path, reported
+from eagle.surrogate.lasso_path import columns, path, reported
 from eagle.ties import best, ranked
 from eagle.types import Array, InputError
 
