@@ -223,10 +223,10 @@ def compare(e: Explanations, groups: Any, level: float, size: bool, sample: bool
     return pd.concat(parts, ignore_index=True)
 
 
-Masks = dict[Any, NDArray[np.bool_]]
+GroupMasks = dict[Any, NDArray[np.bool_]]
 
 
-def _masks(e: Explanations, groups: Any) -> Masks:
+def _masks(e: Explanations, groups: Any) -> GroupMasks:
     """A mask for each group."""
     if isinstance(groups, Mapping):
         masks = {name: np.asarray(mask) for name, mask in groups.items()}
@@ -265,7 +265,9 @@ MISSING: Final = "missing"
 """The group of rows whose label is missing."""
 
 
-def _pairs(masks: Masks, rows: int) -> list[tuple[Any, Any, NDArray[np.bool_], NDArray[np.bool_]]]:
+def _pairs(
+    masks: GroupMasks, rows: int
+) -> list[tuple[Any, Any, NDArray[np.bool_], NDArray[np.bool_]]]:
     """Two groups are compared with each other, more of them each with all other rows."""
     if len(masks) == 2:
         (one, mask), (other, rest) = masks.items()

@@ -14,7 +14,7 @@ import eagle
 from eagle import InputError, MissingExtraError
 from eagle.notebook.asking import asking
 from eagle.notebook.payload import payload
-from eagle.notebook.rows import Rows
+from eagle.notebook.rows import ViewRows
 
 
 def answer(table: pd.DataFrame) -> Any:
@@ -86,7 +86,7 @@ def test_other_tables_arrays_and_texts(people: pd.DataFrame) -> None:
     table = people[["age", "job"]]
     frame = pl.from_pandas(table)
     for given in (frame, frame.to_arrow()):
-        rows = Rows.of(given)
+        rows = ViewRows.of(given)
         assert rows.values(2) == table.iloc[2].tolist()
         assert [column.kind for column in rows.columns()] == ["number", "level"]
         made_by = eagle.Explainer(answer, given)

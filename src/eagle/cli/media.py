@@ -130,14 +130,14 @@ def explain(arguments: Namespace) -> int:
     return 0
 
 
-Made = tuple[list[str], Sequence[Any], Callable[[Sequence[Any]], Iterable[Explanation]]]
+NamedThings = tuple[list[str], Sequence[Any], Callable[[Sequence[Any]], Iterable[Explanation]]]
 """The names of things, the things, and what explains them."""
 
 
 # -- images ---------------------------------------------------------------------------------------
 
 
-def _images(arguments: Namespace) -> Made:
+def _images(arguments: Namespace) -> NamedThings:
     paths = [one for given in arguments.image for one in _photos(given)]
     model = _network(arguments)
     side, colours = (SIDE, SIDE), 3
@@ -195,7 +195,7 @@ def _pixels(path: Path, side: tuple[int, int], colours: int) -> Any:
 # -- texts ----------------------------------------------------------------------------------------
 
 
-def _texts(arguments: Namespace) -> Made:
+def _texts(arguments: Namespace) -> NamedThings:
     paths = [there(path) for path in arguments.text]
     things = [_read(path) for path in paths]
     model = _of_texts(read_model(arguments.model, arguments.trust))
@@ -217,7 +217,7 @@ def _of_texts(model: Any) -> Any:
     return lambda texts: model(np.array(texts, dtype=object)[:, None])
 
 
-def _column(arguments: Namespace) -> Made:
+def _column(arguments: Namespace) -> NamedThings:
     if arguments.data is None:
         raise InputError("--text-column names a column of --data")
     if arguments.row is None and not arguments.all:

@@ -9,7 +9,7 @@ from typing import ClassVar, final
 import numpy as np
 
 from eagle.design.law import by_kernel, draw_with_instance
-from eagle.surrogate.lasso_path import Columns, columns, path, reported
+from eagle.surrogate.lasso_path import PathColumns, columns, path, reported
 from eagle.ties import TIE, best
 from eagle.types import NOTHING, Array, InputError, Kernel, Points, Seen, Space
 
@@ -103,7 +103,7 @@ class Append:
         ]
 
 
-def _margin(rows: Columns, slopes: Array, first: int, rivals: tuple[int, ...]) -> Margin:
+def _margin(rows: PathColumns, slopes: Array, first: int, rivals: tuple[int, ...]) -> Margin:
     residual, reach = rows.residual(slopes), rows.reach(slopes)
     second = rivals[best(np.abs(reach[list(rivals)]))]
     one, two = (_folded(rows.x[:, j] * residual, abs(reach[first])) for j in (first, second))

@@ -15,7 +15,7 @@ from typing import Any, Final, TypeVar
 
 import numpy as np
 
-from eagle.explanations import Common, Explanations, Made, Stacked, bare, bounds_at
+from eagle.explanations import Common, Explanations, LazyExplanations, Stacked, bare, bounds_at
 from eagle.files import atomic, links, ragged, sealed
 from eagle.files.sealed import (
     FAULTS,
@@ -207,7 +207,7 @@ def _alike(
 
     said = {**common, "bounds": bounds, "conditions": _Conditions(t)}
     unknown = np.full((1, len(common["outputs"])), np.nan)
-    items = Made(range(len(t)), lambda i: bare(said, t, i, targets[i], unknown))
+    items = LazyExplanations(range(len(t)), lambda i: bare(said, t, i, targets[i], unknown))
     errors = Common(t.scores, t.spread, t.df) if t.kind else None
     return Explanations(items, ids, targets, **common, stacked=t, errors=errors)
 

@@ -39,7 +39,7 @@ from eagle.models.native import Task
 from eagle.source.tables import Tables
 from eagle.survey.compare import boxed
 from eagle.survey.identity import Identity, background_digest, identity
-from eagle.survey.plan import LEAST, Account, Ask, Setting
+from eagle.survey.plan import LEAST, Account, ModelAccess, Setting
 from eagle.survey.rows import supplement
 from eagle.survey.survey import Survey
 from eagle.survey.weigh import Supplement
@@ -163,7 +163,7 @@ def _read(data: Mapping[str, Any]) -> Survey:
         Tables(background, "binned"),
         Exponential(width, flag(kernel["root"])),
         integer(data["seed"]),
-        Ask(asked, BATCH),
+        ModelAccess(asked, BATCH),
         which,
     )
     answers, account = floats(data["answers"], 2), mapping(data["account"])

@@ -12,13 +12,13 @@ import numpy as np
 from eagle.files.sealed import flag, integer, listed, mapping, one_of, spoken, text
 from eagle.table.dataframes import NarwhalsFrame, PandasFrame, narwhals
 from eagle.table.frame import ArrayFrame, Frame, SparseFrame
-from eagle.table.units import Kind, Unit
+from eagle.table.units import ColumnUnit, UnitKind
 from eagle.types import InputError, MissingExtraError
 
 KINDS = ("array", "sparse", "pandas", "polars", "pyarrow")
 SPARSE = ("array", "matrix")
 MARKERS = ("None", "NaN", "NA", "NaT", "Decimal")
-KINDS_OF_OBJECTS: tuple[Kind, ...] = ("date", "datetime", "duration", "decimal")
+KINDS_OF_OBJECTS: tuple[UnitKind, ...] = ("date", "datetime", "duration", "decimal")
 TIME_UNITS = ("s", "ms", "us", "ns")
 
 LONGEST = 1 << 20
@@ -144,7 +144,7 @@ def from_dict(data: Any, width: int) -> Frame:
     return NarwhalsFrame(table)
 
 
-def _units(units: Mapping[int, Unit], names: Sequence[Any]) -> dict[str, Any]:
+def _units(units: Mapping[int, ColumnUnit], names: Sequence[Any]) -> dict[str, Any]:
     """The units of columns of objects; nothing where there are none."""
     for j, unit in units.items():
         if unit.made != "python" or unit.zone is not None:
@@ -156,7 +156,7 @@ def _units(units: Mapping[int, Unit], names: Sequence[Any]) -> dict[str, Any]:
     return {"units": listed_units} if listed_units else {}
 
 
-def _read_units(data: Mapping[str, Any], dtypes: Sequence[Any]) -> dict[int, Unit]:
+def _read_units(data: Mapping[str, Any], dtypes: Sequence[Any]) -> dict[int, ColumnUnit]:
     """The units of columns of objects."""
     out = {}
     for entry in listed(data.get("units", [])):
@@ -167,7 +167,7 @@ def _read_units(data: Mapping[str, Any], dtypes: Sequence[Any]) -> dict[int, Uni
         if integer(digits) > (300 if kind == "decimal" else 0):
             raise ValueError("a unit has too many digits")
         (known,) = (k for k in KINDS_OF_OBJECTS if k == kind)
-        out[j] = Unit(known, digits=integer(digits))
+        out[j] = ColumnUnit(known, digits=integer(digits))
     return out
 
 

@@ -27,7 +27,7 @@ from eagle.models.codecs import (
     address,
     codec,
 )
-from eagle.models.concurrent import Bounded
+from eagle.models.concurrent import ConcurrentCalls
 from eagle.models.inputs import Inputs
 from eagle.models.native import Task
 from eagle.models.recording import Recording, opened, stacked
@@ -118,7 +118,7 @@ class Endpoint:
         self.batch_bytes = integer(batch_bytes, "batch_bytes", 1)
         if gaps is None:
             gaps = 0.0 if self._language is None else GAPS
-        self._bounded = Bounded(concurrency, gaps)
+        self._bounded = ConcurrentCalls(concurrency, gaps)
         self.concurrency = self._bounded.concurrency
         self._count = _Count()
         if not finite(timeout) or not timeout > 0:

@@ -18,7 +18,7 @@ import numpy as np
 
 from eagle.models.box import Box
 from eagle.models.causal import Local
-from eagle.models.concurrent import Bounded
+from eagle.models.concurrent import ConcurrentCalls
 from eagle.models.inputs import Inputs
 from eagle.models.likelihood import Answer, FirstToken, Given, Next, YesNo, log_odds
 from eagle.models.native import Task
@@ -227,7 +227,7 @@ class Each:
         if not callable(function):
             raise InputError(f"a function of a prompt is asked, not {told(function)}")
         self.function, self.name = function, str(name)
-        self._bounded = Bounded(concurrency, gaps)
+        self._bounded = ConcurrentCalls(concurrency, gaps)
         self._recording = (
             None if ledger is None else Recording(opened(ledger), self.name, version, "each")
         )

@@ -8,7 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eagle.explanations import Explanations
-from eagle.plot.many import Values, cell_of, intervals, stacked_up, strongest, thinned, unclear
+from eagle.plot.many import (
+    FeatureValues,
+    cell_of,
+    intervals,
+    stacked_up,
+    strongest,
+    thinned,
+    unclear,
+)
 from eagle.plot.page import per_cent
 from eagle.plot.scatter import EACH, Axis, middle_rows
 from eagle.reports import strips
@@ -37,7 +45,7 @@ def section(e: Explanations, level: float, note: str) -> str:
     order = strongest(e, FEATURES)
     interval = intervals(e, order, level)
     panels = "".join(
-        _panel(e.names[j], Values.of(e.data[:, j]), e.scores[:, j], interval[:, k])
+        _panel(e.names[j], FeatureValues.of(e.data[:, j]), e.scores[:, j], interval[:, k])
         for k, j in enumerate(order.tolist())
     )
     known = bool(np.isfinite(interval).any())
@@ -54,7 +62,7 @@ def section(e: Explanations, level: float, note: str) -> str:
     return paragraph(said, "soft") + f'<div class="panels">{panels}</div>'
 
 
-def _panel(feature: str, values: Values, scores: Array, interval: Array) -> str:
+def _panel(feature: str, values: FeatureValues, scores: Array, interval: Array) -> str:
     axis = Axis.of(values, scores, LEVELS)
     across = _across(axis)
     few = len(scores) <= EACH
@@ -141,7 +149,7 @@ def _beside(down: Scale) -> str:
     )
 
 
-def _below(axis: Axis, values: Values, across: Scale) -> str:
+def _below(axis: Axis, values: FeatureValues, across: Scale) -> str:
     """What stands along the x axis."""
     if not axis.numbers:
         each = "".join(f"<span>{name(place, 24)}</span>" for place in axis.places.values())

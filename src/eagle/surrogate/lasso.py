@@ -8,7 +8,7 @@ from typing import ClassVar, final
 import numpy as np
 
 from eagle.surrogate.fit import DeferredFit, Fit, Fitter, is_flat, weighted_r2
-from eagle.surrogate.lasso_path import Columns, columns, path
+from eagle.surrogate.lasso_path import PathColumns, columns, path
 from eagle.types import NOTHING, Array, InputError, Rows, finite, told
 
 
@@ -61,7 +61,7 @@ class Lasso:
         return np.asarray(np.where(moves, out / unit, 0.0))
 
 
-def at_penalty(rows: Columns, alpha: float) -> Array:
+def at_penalty(rows: PathColumns, alpha: float) -> Array:
     """The slopes of the lasso path at a penalty, shape (m,)."""
     slopes = np.zeros(len(rows.names))
     for step in path(rows):

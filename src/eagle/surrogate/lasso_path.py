@@ -21,7 +21,7 @@ MOST: Final = 10
 
 @final
 @dataclass(frozen=True, eq=False)
-class Columns:
+class PathColumns:
     """The columns of a path: minus their weighted means, times √weight.
 
     `x` has shape (n, m), and `names[j]` is the feature of x[:, j]. Constant columns are left out,
@@ -71,14 +71,14 @@ class Step:
     inside: tuple[int, ...]
 
 
-def columns(features: Array, y: Array, weight: Array) -> Columns:
+def columns(features: Array, y: Array, weight: Array) -> PathColumns:
     """The columns and answers of a path, from rows and their weights."""
     root, middle = np.sqrt(weight), np.average(features, axis=0, weights=weight)
     x = (features - middle) * root[:, None]
     size = np.abs(x).max(axis=0)
     moving = np.flatnonzero(size > TIE * np.abs(features).max(axis=0) * root.max())
     names = tuple(_first_of_alike(x, size, moving.tolist()))
-    return Columns(x[:, list(names)], _lift(y, weight), names)
+    return PathColumns(x[:, list(names)], _lift(y, weight), names)
 
 
 def _lift(y: Array, weight: Array) -> Array:
@@ -111,7 +111,7 @@ def _first_of_alike(x: Array, size: Array, moving: list[int]) -> list[int]:
     return kept
 
 
-def path(rows: Columns) -> list[Step]:
+def path(rows: PathColumns) -> list[Step]:
     """All steps of the lasso path, from no column to the least squares of all.
 
     The column that correlates most with the answers enters first. Slopes move so that all columns
@@ -137,7 +137,7 @@ def reported(steps: list[Step], k: int) -> list[Step]:
 class _Path:
     """The state of a path."""
 
-    def __init__(self, rows: Columns) -> None:
+    def __init__(self, rows: PathColumns) -> None:
         self._rows, m = rows, len(rows.names)
         self._slopes, self._sign = np.zeros(m), np.zeros(m)
         self._reach = rows.reach(self._slopes)

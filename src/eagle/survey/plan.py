@@ -42,7 +42,7 @@ MOST: Final = 1 << 24
 
 @final
 @dataclass(frozen=True, eq=False)
-class Ask:
+class ModelAccess:
     """How a model is asked: its box, the most rows of one call, and a limit on the total cost."""
 
     box: Box
@@ -182,7 +182,7 @@ class Setting:
     source: Tables
     kernel: Exponential
     seed: int
-    ask: Ask
+    ask: ModelAccess
     identity: Identity
 
     @property
@@ -206,7 +206,7 @@ def checked_rows(rows: Any) -> int:
     return count
 
 
-def setting(source: Source, method: Any, seed: int, ask: Ask) -> Setting:
+def setting(source: Source, method: Any, seed: int, ask: ModelAccess) -> Setting:
     """The setting of a survey, or an error that says why there can be none here."""
     if not isinstance(source, Tables) or source.view != "binned":
         raise InputError(

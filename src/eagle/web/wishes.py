@@ -25,7 +25,7 @@ class Wish:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rows(Wish):
+class ListRows(Wish):
     """A page of the list of rows."""
 
     search: Annotated[str, Field(max_length=400)] = ""
@@ -37,7 +37,7 @@ class Rows(Wish):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Row(Wish):
+class OpenRow(Wish):
     """One row."""
 
     row: RowNumber
@@ -52,7 +52,7 @@ class Predict(Wish):
 
 
 @dataclass(frozen=True, kw_only=True)
-class About(Wish):
+class AboutRow(Wish):
     """A row, perhaps with other values, and what is explained of it."""
 
     row: RowNumber
@@ -64,7 +64,7 @@ class About(Wish):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Explain(About):
+class Explain(AboutRow):
     """An explanation from the survey, at once. With `ask`, the model is asked for its prediction.
     With `words`, what the line misses is said too, which takes longer."""
 
@@ -73,7 +73,7 @@ class Explain(About):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Run(About):
+class Run(AboutRow):
     """Something that asks the model, with events on the way."""
 
     kind: Literal["explain", "overview", "compare", "survey"]
@@ -92,7 +92,7 @@ class Stop(Wish):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ask(Wish):
+class AboutFeature(Wish):
     """What has no row: the overview's dependence and cohorts."""
 
     target: Place | None = None
@@ -102,7 +102,7 @@ class Ask(Wish):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Save(About):
+class Save(AboutRow):
     """A file of one explanation."""
 
     form: Literal["json", "report"]
