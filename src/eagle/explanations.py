@@ -451,9 +451,9 @@ class Explanations(Sequence[Explanation]):
 
     def to_frame(self, level: float = LEVEL, *, wide: bool = False) -> pd.DataFrame:
         """A tidy table, a row for each row and feature; or `wide`: scores, a row for each row."""
-        from eagle.show.many import frame
+        from eagle.show.many import explanations_frame
 
-        return frame(self, level, wide)
+        return explanations_frame(self, level, wide)
 
     def to_shap(self, level: float = LEVEL, *, base: Any = None) -> Any:
         """A `shap.Explanation` of all rows, for shap's own plots.

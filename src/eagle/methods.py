@@ -24,7 +24,7 @@ from eagle.design.tilted import Gauss, Laplace, Removal, Tilted, Uniform
 from eagle.design.unravel import Acquisition, Unravel, fur
 from eagle.engine.method import Choice, Method
 from eagle.foreign import Foreign
-from eagle.kernel import Exponential, Shapley, Unit, cosine
+from eagle.kernel import Exponential, Shapley, Unit, cosine_distance
 from eagle.source.masks import carried
 from eagle.surrogate.bayes import BayesLinear, Prior
 from eagle.surrogate.bayes_ridge import BayesRidge
@@ -46,7 +46,7 @@ from eagle.types import InputError, integer
 PAPER: Final = Prior(slopes=None, intercept=None)
 """Precision λ = d on every coefficient, also on the intercept, as the paper's numbers suggest."""
 
-COSINE: Final = Exponential(0.25, distance=cosine)
+COSINE: Final = Exponential(0.25, distance=cosine_distance)
 """LIME's kernel of masks: width 0.25 of the cosine distance. For texts LIME writes 25 of 100."""
 
 EAGLE: Final = Method("EAGLE", Greedy(), Exponential(), BayesLinear(), COSINE)

@@ -17,7 +17,7 @@ from eagle.explanations import Errors, Explanations
 from eagle.surrogate.posterior import check_level, in_top
 from eagle.table.column import array_of, is_missing, plain
 from eagle.ties import ranked
-from eagle.totals import Mean, folded
+from eagle.totals import Mean, added_by_noise
 from eagle.types import Array, InputError, MissingExtraError, told
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def importance(e: Explanations, level: float, sample: bool) -> Means:
     else:
         size = Mean.of(np.abs(e.scores))
         half = _half(_errors(e), np.sign(e.scores) / len(e), level)
-        noise = folded(np.abs(e.scores), e.table.spread).mean(axis=0)
+        noise = added_by_noise(np.abs(e.scores), e.table.spread).mean(axis=0)
     out = _around(e.names, size, half, level, sample)
     return Means(out.names, out.value, np.maximum(out.low - noise, 0.0), out.high, level)
 

@@ -13,7 +13,7 @@ import pytest
 import eagle
 from eagle import InputError, MissingExtraError
 from eagle.notebook.asking import asking
-from eagle.notebook.payload import payload
+from eagle.notebook.payload import view_payload
 from eagle.notebook.rows import ViewRows
 
 
@@ -118,13 +118,13 @@ def test_a_survey_and_explanations(explainer: eagle.Explainer, people: pd.DataFr
 
 def test_what_is_sent(explainer: eagle.Explainer, people: pd.DataFrame) -> None:
     e = explainer.explain(people.iloc[[0]])
-    sent = payload(e, 0.9)
+    sent = view_payload(e, 0.9)
     order = e.order()
     assert [bar["score"] for bar in sent["bars"]] == e.scores[order].tolist()
     assert [bar["high"] for bar in sent["bars"]] == e.interval(0.9)[order, 1].tolist()
     assert sent["level"] == 0.9
     lime = explainer.using(eagle.methods.LIME).explain(people.iloc[[0]])
-    assert {bar["low"] for bar in payload(lime, 0.9)["bars"]} == {None}
+    assert {bar["low"] for bar in view_payload(lime, 0.9)["bars"]} == {None}
 
 
 @pytest.mark.parametrize(

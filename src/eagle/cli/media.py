@@ -16,7 +16,7 @@ import numpy as np
 from eagle import Explainer, Explanation
 from eagle.cli.files import columns, one_row, read_model, read_table, refuse_overwriting, there
 from eagle.cli.options import METHODS, read_data
-from eagle.cli.output import about, draw, format_of, give, say, tidy, wrote
+from eagle.cli.output import about, draw_files, format_of, give, say, tidy, wrote
 from eagle.engine.run import kept
 from eagle.files.sealed import writable
 from eagle.models.onnx import OnnxModel
@@ -324,7 +324,7 @@ def _give(done: Mapping[str, Explanation], form: str, many: bool, arguments: Nam
         out.mkdir(exist_ok=True)
         for name, e in done.items():
             stem = name.replace("/", "-").replace("\\", "-").replace(" ", "-")
-            draw({0: e}, out / f"{stem}.png", False)
+            draw_files({0: e}, out / f"{stem}.png", False)
     elif form == "parquet":
         table = tidy(dict(enumerate(done.values())))
         table.insert(1, "name", [writable(list(done)[row]) for row in table["row"]])

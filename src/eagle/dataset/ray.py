@@ -13,7 +13,7 @@ from typing import Any, Final, final
 from eagle.dataset.crew import Died, Done, Event, Failed, Ready
 from eagle.dataset.job import FinishedPart, WorkerJob, shipped
 from eagle.dataset.local import error_of, module_path
-from eagle.dataset.worker import told
+from eagle.dataset.worker import error_data
 from eagle.files.folders import DatasetPart
 from eagle.types import EagleError, MissingExtraError, message_of, short
 
@@ -55,7 +55,7 @@ class Doer:
         try:
             self._job, self._parts = pickle.loads(self._content)
         except Exception as error:  # code of the user's own modules may raise anything
-            return told(error, "the job could not be read in a worker: ")
+            return error_data(error, "the job could not be read in a worker: ")
         return True
 
     def explain(self, number: int) -> FinishedPart | dict[str, Any]:
@@ -63,7 +63,7 @@ class Doer:
         try:
             return self._job.explain(self._parts[number])
         except Exception as error:  # the model may raise anything
-            return told(error)
+            return error_data(error)
 
 
 @final

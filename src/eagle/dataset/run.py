@@ -17,7 +17,7 @@ from eagle.dataset.local import Processes
 from eagle.dataset.ray import Actors, Ray
 from eagle.dataset.report import Report
 from eagle.dataset.signals import Stopping
-from eagle.dataset.source import source as source_of
+from eagle.dataset.source import data_source
 from eagle.explainer import Explainer
 from eagle.explanations import Explanations
 from eagle.files import atomic, folders
@@ -78,7 +78,7 @@ def explain(
     part_rows = config.part_rows_of(maker) if part_rows is None else part_rows
     asked = None if isinstance(maker, Survey) else maker.kind.asked
     ground = maker.background
-    rows = source_of(Path(source), asked, ground, columns, id_column, predictions)
+    rows = data_source(Path(source), asked, ground, columns, id_column, predictions)
     manifest = config.manifest(maker, rows, integer(part_rows, "part_rows", 1), target, until)
     folder = Path(out)
     if Path(source).is_dir() and folder.resolve().is_relative_to(Path(source).resolve()):

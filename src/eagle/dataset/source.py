@@ -216,7 +216,7 @@ def _image(path: Path) -> Any:
 # -- which of them -------------------------------------------------------------------------------
 
 
-def source(
+def data_source(
     path: Path,
     asked: str | None,
     background: Background | None,

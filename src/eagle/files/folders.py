@@ -23,9 +23,9 @@ from eagle.files.sealed import (
     FAULTS,
     Format,
     flag,
-    integer,
     listed,
     mapping,
+    read_integer,
     text,
     why,
 )
@@ -147,9 +147,9 @@ class Manifest:
         path = folder / MANIFEST
         try:
             data = FORMAT.opened(sealed.parse(sealed.load(path)))
-            files = [(text(name), integer(rows)) for name, rows in map(listed, data["files"])]
+            files = [(text(name), read_integer(rows)) for name, rows in map(listed, data["files"])]
             versions = {text(k): text(v) for k, v in mapping(data["versions"]).items()}
-            made = cls(mapping(data["config"]), files, integer(data["part_rows"], 1), versions)
+            made = cls(mapping(data["config"]), files, read_integer(data["part_rows"], 1), versions)
             if made.digest != data["digest"]:
                 raise ValueError("its digest does not fit")
         except FileNotFoundError:

@@ -21,10 +21,10 @@ from eagle.files.sealed import (
     FAULTS,
     Format,
     flag,
-    integer,
     listed,
     one_of,
     plain_json,
+    read_integer,
     scalar,
     text,
     why,
@@ -186,7 +186,7 @@ def common_of(head: Mapping[str, Any]) -> dict[str, Any]:
         "outputs": tuple(map(scalar, listed(head["outputs"]))),
         "task": one_of(head["task"], ("classification", "regression")),
         "method": text(head["method"]),
-        "seed": integer(head["seed"]),
+        "seed": read_integer(head["seed"]),
         "link": links.read(head),
     }
 

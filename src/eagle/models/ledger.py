@@ -417,7 +417,7 @@ def _date(seconds: float | None) -> datetime | None:
     return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
 
 
-def table(rows: Iterable[dict[str, Any]]) -> dict[str, list[Any]]:
+def as_columns(rows: Iterable[dict[str, Any]]) -> dict[str, list[Any]]:
     """Rows of several models as columns, None where a row has none."""
     listed = list(rows)
     names = list(dict.fromkeys(name for row in listed for name in row))

@@ -50,7 +50,7 @@ def several(explanations: Any, what: str) -> Explanations:
     return explanations
 
 
-def strongest(e: Explanations, most: int) -> NDArray[np.intp]:
+def strongest_features(e: Explanations, most: int) -> NDArray[np.intp]:
     """The features with the largest mean size of their scores, the largest first."""
     return ranked(np.abs(e.scores).mean(axis=0))[: integer(most, "most", 1)]
 

@@ -13,7 +13,7 @@ from eagle.explanation import Explanation
 from eagle.plot.fonts import cautions, legible, visible
 from eagle.plot.page import GREY, LITERAL, SOFT, Page, fold, one, page, per_cent, unsure
 from eagle.plot.texts import noted
-from eagle.show.sheet import DOWN, UP, number, pieces
+from eagle.show.sheet import DOWN, UP, pieces, signed_number
 from eagle.subject import Passage
 from eagle.types import InputError, clean, short
 
@@ -153,7 +153,7 @@ def _coloured(
             p.ax.text(
                 p.width * (1 - SIDE) + 0.08,
                 middle,
-                number(float(f"{score:.3g}")),
+                signed_number(float(f"{score:.3g}")),
                 va="center",
                 fontsize="small",
                 color=p.ink,

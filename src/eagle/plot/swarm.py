@@ -24,7 +24,7 @@ from eagle.plot.many import (
     said,
     several,
     stacked_up,
-    strongest,
+    strongest_features,
     thinned,
     unclear,
 )
@@ -69,7 +69,7 @@ def beeswarm(
     rows crowd, evenly chosen ones are drawn for all; outliers always are.
     """
     e = several(explanations, "beeswarm")
-    order = strongest(e, most)
+    order = strongest_features(e, most)
     labels, more = counted(e.names, order)
     p = page(ax, WIDTH, tall(labels, ROW, more), "beeswarm")
     doubt = unclear(intervals(e, order, level))

@@ -13,14 +13,14 @@ from eagle.plot.many import (
     cell_of,
     intervals,
     stacked_up,
-    strongest,
+    strongest_features,
     thinned,
     unclear,
 )
 from eagle.plot.page import per_cent
 from eagle.plot.scatter import EACH, Axis, middle_rows
 from eagle.reports import strips
-from eagle.reports.parts import name, paragraph, text
+from eagle.reports.parts import escaped, name, paragraph
 from eagle.reports.scale import Scale, tick
 from eagle.types import Array, short
 
@@ -42,7 +42,7 @@ SIDE: Final = 1000
 
 def section(e: Explanations, level: float, note: str) -> str:
     """A panel for each of the strongest features."""
-    order = strongest(e, FEATURES)
+    order = strongest_features(e, FEATURES)
     interval = intervals(e, order, level)
     panels = "".join(
         _panel(e.names[j], FeatureValues.of(e.data[:, j]), e.scores[:, j], interval[:, k])
@@ -80,7 +80,7 @@ def _panel(feature: str, values: FeatureValues, scores: Array, interval: Array) 
         f'<figure><figcaption class="name">{name(feature)}</figcaption><div class="frame">'
         f'<svg class="y" aria-hidden="true">{_beside(down)}</svg>'
         f'<svg class="d k" role="img" viewBox="0 0 {SIDE} {SIDE}" preserveAspectRatio="none">'
-        f"<title>{text(told)}</title>{body}</svg>{_below(axis, values, across)}</div></figure>"
+        f"<title>{escaped(told)}</title>{body}</svg>{_below(axis, values, across)}</div></figure>"
     )
 
 
@@ -159,7 +159,7 @@ def _below(axis: Axis, values: FeatureValues, across: Scale) -> str:
     if values.dates:
         low, high = values.ends
         left = "missing, " if axis.places else ""
-        each = f"<span>{left}{text(low)}</span><span>{text(high)}</span>"
+        each = f"<span>{left}{escaped(low)}</span><span>{escaped(high)}</span>"
         return f'<div class="x ends">{each}</div>'
     least = float(np.nanmin(values.numbers))
     missing = next(iter(axis.places), None)

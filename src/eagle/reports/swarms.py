@@ -17,13 +17,13 @@ from eagle.plot.many import (
     cell_of,
     intervals,
     stacked_up,
-    strongest,
+    strongest_features,
     thinned,
     unclear,
 )
 from eagle.plot.page import per_cent
 from eagle.reports import strips
-from eagle.reports.parts import name, paragraph, text
+from eagle.reports.parts import escaped, name, paragraph
 from eagle.reports.scale import Scale, figure
 from eagle.types import short
 
@@ -45,7 +45,7 @@ RAMP: Final = 8
 
 def section(e: Explanations, level: float, note: str) -> str:
     """A strip for each of the strongest features."""
-    order = strongest(e, FEATURES)
+    order = strongest_features(e, FEATURES)
     scores = e.scores[:, order]
     scale = Scale.over(scores.ravel())
     doubt = unclear(intervals(e, order, level))
@@ -132,6 +132,5 @@ def _levels(values: FeatureValues) -> list[str]:
 
 
 def _tag(mark: str, words: str) -> str:
-    return (
-        f'<span class="tag"><svg aria-hidden="true">{mark}</svg><bdi>{text(words, 30)}</bdi></span>'
-    )
+    named = f"<bdi>{escaped(words, 30)}</bdi>"
+    return f'<span class="tag"><svg aria-hidden="true">{mark}</svg>{named}</span>'

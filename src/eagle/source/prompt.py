@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, TypeAlias, final, get_args
 
 import numpy as np
 
-from eagle.source.masks import MASKS, Fair, MaskSpace, Sizes, check_sizes
+from eagle.source.masks import MASKS, Fair, MaskSpace, Sizes, check_mask_law
 from eagle.source.words import paragraphs, sentences, tokens
 from eagle.subject import Passage
 from eagle.types import Array, Group, InputError, Kind, Need, Points, Wanted, message_of, told
@@ -69,7 +69,7 @@ class Prompt:
             raise InputError(f"a separator is a string, not {told(self.separator)}")
         if self.mask is not None and not isinstance(self.mask, str):
             raise InputError(f"a mask is a string, not {told(self.mask)}")
-        check_sizes(self.sizes)
+        check_mask_law(self.sizes)
         for name in (*self.fixed, *self.split) if self.template is not None else ():
             if name not in self.fields:
                 raise InputError(f"the template has no field {told(name)}: {self._fields()}")

@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle.source.masks import MASKS, Fair, MaskSpace, Sizes, check_sizes, most_carried
+from eagle.source.masks import MASKS, Fair, MaskSpace, Sizes, check_mask_law, most_carried
 from eagle.subject import Curves
 from eagle.types import (
     Array,
@@ -85,7 +85,7 @@ class Series:
         if isinstance(self.names, str):
             raise InputError(f"names are a list, one for each channel, not {self.names!r}")
         object.__setattr__(self, "seed", integer(self.seed, "seed", 0))
-        check_sizes(self.sizes)
+        check_mask_law(self.sizes)
         if not (self.segments is None or callable(self.segments)):
             object.__setattr__(self, "segments", _segments(self.segments))
         if not isinstance(self.fill, str):

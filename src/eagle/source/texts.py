@@ -17,7 +17,7 @@ from eagle.source.masks import (
     MaskSpace,
     Sizes,
     carried,
-    check_sizes,
+    check_mask_law,
     most_carried,
 )
 from eagle.source.words import (
@@ -88,7 +88,7 @@ class Texts:
             raise InputError(f"a mask is a string, not {told(self.mask)}")
         if not isinstance(self.bag, bool | np.bool_):
             raise InputError(f"a bag is true or false, not {told(self.bag)}")
-        check_sizes(self.sizes)
+        check_mask_law(self.sizes)
 
     @property
     def kind(self) -> Kind:

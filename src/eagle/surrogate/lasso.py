@@ -8,7 +8,7 @@ from typing import ClassVar, final
 import numpy as np
 
 from eagle.surrogate.fit import DeferredFit, Fit, Fitter, is_flat, weighted_r2
-from eagle.surrogate.lasso_path import PathColumns, columns, path
+from eagle.surrogate.lasso_path import PathColumns, path, path_columns
 from eagle.types import NOTHING, Array, InputError, Rows, finite, told
 
 
@@ -54,7 +54,7 @@ class Lasso:
         spread = np.sqrt(share @ (z - share @ z) ** 2)
         moves = spread > 0
         unit = np.where(moves, spread, 1.0)
-        rows = columns(z / unit, y, weight)
+        rows = path_columns(z / unit, y, weight)
         size = float(np.sqrt(share @ (y - share @ y) ** 2))  # `rows` has the answers over this
         out = np.zeros(len(unit))
         out[list(rows.names)] = size * at_penalty(rows, self.alpha / size)

@@ -71,7 +71,7 @@ class Step:
     inside: tuple[int, ...]
 
 
-def columns(features: Array, y: Array, weight: Array) -> PathColumns:
+def path_columns(features: Array, y: Array, weight: Array) -> PathColumns:
     """The columns and answers of a path, from rows and their weights."""
     root, middle = np.sqrt(weight), np.average(features, axis=0, weights=weight)
     x = (features - middle) * root[:, None]

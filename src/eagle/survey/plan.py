@@ -19,7 +19,7 @@ from eagle.quote import Quote, check_price, quoted
 from eagle.source.tables import Tables
 from eagle.survey.identity import Identity, identity
 from eagle.survey.law import Indices, RootLaw
-from eagle.survey.rows import Drawn, draw, table
+from eagle.survey.rows import Drawn, as_table, draw
 from eagle.table.background import Background
 from eagle.types import Array, InputError, Kind, LimitError, Need, Source, integer
 from eagle.until import Budget
@@ -138,7 +138,7 @@ class SurveyPlan:
 
     def table(self, rows: Indices) -> Any:
         """Some of the rows, in the model's own form."""
-        return table(self.setting.background, self.drawn.values[rows])
+        return as_table(self.setting.background, self.drawn.values[rows])
 
     @property
     def rows(self) -> int:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from eagle.table.column import LARGEST_INTEGER, Codes, encode, key, numbers, places
 from eagle.table.frame import Frame, frame
-from eagle.table.groups import GroupedFrame, Groups, checked, ending
+from eagle.table.groups import GroupedFrame, Groups, checked_groups, ending
 from eagle.table.units import CALENDARS, Calendar, ColumnUnit, shown
 from eagle.types import Array, InputError, finite, told
 
@@ -536,7 +536,7 @@ class Background:
         {"colour": ["colour_red", "colour_blue"]}.
         """
         table = frame(data, names)
-        together = {} if groups is None else checked(groups, table)
+        together = {} if groups is None else checked_groups(groups, table)
         if together:
             table = GroupedFrame(table, together)
         if not len(table):

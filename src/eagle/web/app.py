@@ -34,7 +34,7 @@ from eagle.web.wishes import (
     Stop,
     Wish,
     again,
-    plain,
+    plain_wish,
     read,
 )
 
@@ -200,7 +200,7 @@ ASKED: Final[dict[str, tuple[type[Wish], Answerer]]] = {
 async def _begin(room: Room, keys: Keys, request: Request) -> Response:
     wish = read(Run, await request.body())
     room.shelf.check(wish.row)
-    return JSONResponse({"ticket": keys.ticket([_client(request), plain(wish)])})
+    return JSONResponse({"ticket": keys.ticket([_client(request), plain_wish(wish)])})
 
 
 async def _stream(runs: Runs, keys: Keys, request: Request) -> Response:

@@ -121,7 +121,7 @@ def read(kind: type[T], body: bytes) -> T:
 
 
 def again(kind: type[T], given: Any) -> T:
-    """A wish from what `plain` gave."""
+    """A wish from what `plain_wish` gave."""
     made: T = TypeAdapter(kind).validate_python(given, strict=False)
     return made
 
@@ -133,6 +133,6 @@ def misfit(error: Any) -> str:
     return short(f"{where or 'the request'} does not fit: {first['msg']}", 200)
 
 
-def plain(wish: Wish) -> dict[str, Any]:
+def plain_wish(wish: Wish) -> dict[str, Any]:
     """A wish as plain data."""
     return asdict(wish)

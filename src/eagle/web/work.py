@@ -180,7 +180,7 @@ def at_once(room: Room, wish: Explain) -> dict[str, Any]:
     return {**payload(e, words=wish.words), "spent": room.spending.spent}
 
 
-def explained(room: Room, wish: Run | Save, say: Say) -> Explanation:
+def explain_row(room: Room, wish: Run | Save, say: Say) -> Explanation:
     """An explanation by the explainer's own method; looks are said on the way."""
     explainer = _explainer(room)
     if wish.rows is not None:
@@ -237,7 +237,7 @@ def _explainer(room: Room) -> Explainer:
 
 
 def run_explain(room: Room, wish: Run, say: Say) -> None:
-    e = explained(room, wish, say)
+    e = explain_row(room, wish, say)
     say("done", {**payload(e), "spent": room.spending.spent}, e.bill.rows + 1)
 
 
