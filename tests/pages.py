@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from eagle import Explainer
-from eagle.web.server import SETTINGS, Prepared, prepared
+from eagle.web.server import SETTINGS, PreparedPage, prepared
 
 TOKEN = "a-token-that-only-tests-use"
 
@@ -78,7 +78,7 @@ Events = Generator[tuple[str, int, Any], None, None]
 class Served:
     """A server that runs, and requests to it that show the token."""
 
-    page: Prepared
+    page: PreparedPage
     url: str
 
     @property

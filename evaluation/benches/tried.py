@@ -33,7 +33,7 @@ from sklearn.neural_network import MLPClassifier
 
 from eagle.design.balanced import masks, scrambled
 from eagle.design.law import Absorbed, quantile, tilted_counts
-from eagle.kernel import Exponential, cosine
+from eagle.kernel import Exponential, cosine_distance
 from eagle.metrics import stability
 from eagle.metrics import truth as metrics
 from eagle.source.masks import Fair, MaskSpace
@@ -45,7 +45,7 @@ from evaluation.benches.tables import Black, others, tables
 from evaluation.benches.truth import TOP
 
 KERNEL = Exponential()
-COSINE = Exponential(0.25, distance=cosine)
+COSINE = Exponential(0.25, distance=cosine_distance)
 Ask = Callable[[Array], Array]
 Design = Callable[[int, int, int], Array]
 """A function from rows, features and a seed to uniform numbers of shape (rows, features)."""

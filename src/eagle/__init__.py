@@ -13,7 +13,7 @@ from eagle.engine.plan import Plan
 from eagle.explainer import Explainer
 from eagle.explanation import Explanation
 from eagle.explanations import Explanations
-from eagle.files.any import load
+from eagle.files.load import load
 from eagle.link import Logit
 from eagle.quote import Quote
 from eagle.source.images import Images

@@ -13,7 +13,7 @@ from eagle import foreign, methods
 from eagle.engine import cost, run
 from eagle.engine.method import Choice, Method, refuse_needs
 from eagle.engine.plan import Plan, Planning
-from eagle.engine.run import Made, Meter, Request, Show
+from eagle.engine.run import Meter, PlacedExplanations, Request, Show
 from eagle.engine.walk import Watch
 from eagle.explanation import Explanation
 from eagle.explanations import Explanations, Keep, row_ids
@@ -24,9 +24,9 @@ from eagle.models.recording import box_of
 from eagle.models.vision import refuse_bare
 from eagle.progress import Progress, Watching
 from eagle.quote import Quote, check_price
-from eagle.source.tables import Bounds, Columns, Scales, View, source
+from eagle.source.tables import ColumnBounds, Columns, Scales, TableView, source
 from eagle.survey import grow, identity
-from eagle.survey.plan import Ask, SurveyPlan, hint, setting
+from eagle.survey.plan import ModelAccess, SurveyPlan, hint, setting
 from eagle.survey.survey import Survey
 from eagle.table.groups import Groups
 from eagle.targets import Target, refuse_target
@@ -81,7 +81,7 @@ class Explainer:
         model: Any,
         data: Any = None,
         *,
-        view: View | None = None,
+        view: TableView | None = None,
         method: Method | Choice | Foreign = methods.DEFAULT,
         budget: int | None = None,
         random_state: int | None = 0,
@@ -90,7 +90,7 @@ class Explainer:
         names: Sequence[Hashable] | None = None,
         categories: Collection[Hashable] = (),
         freeze: Collection[Hashable] = (),
-        bounds: Bounds | None = None,
+        bounds: ColumnBounds | None = None,
         scales: Scales | None = None,
         groups: Groups | Literal["auto"] | Any | None = None,
         link: Logit | Literal["logit"] | None = None,
@@ -314,7 +314,7 @@ class Explainer:
 
     def survey_plan(self, rows: int = 4096, *, limit: Budget | None = None) -> SurveyPlan:
         """What a survey would ask, before it is: quote it, answer it anywhere, then `fit`."""
-        ask = Ask(replace(self._box, partial=False), self.batch_rows, limit)
+        ask = ModelAccess(replace(self._box, partial=False), self.batch_rows, limit)
         return setting(self._source, self.method, self.seed, ask).plan(rows)
 
     def quote(
@@ -402,7 +402,7 @@ class Explainer:
         limit: Budget | None = None,
         watch: Watch | None = None,
         show: Show | None = None,
-    ) -> Made:
+    ) -> PlacedExplanations:
         """Explanations, each with the place of its row."""
         self._check_target(target)
         if limit is not None:
@@ -418,7 +418,7 @@ class Explainer:
             self._seen = explanation.task, explanation.outputs
             yield place, explanation
 
-    def _explain(self, instances: Instances, request: Request) -> Made:
+    def _explain(self, instances: Instances, request: Request) -> PlacedExplanations:
         if isinstance(self.method, Foreign):
             return foreign.explain(self.method, instances, request, self.budget, self.seed)
         return run.explain(Planning(self.method, self.budget, self.seed), instances, request)

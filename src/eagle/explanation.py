@@ -21,7 +21,7 @@ from eagle.link import Logit
 from eagle.subject import Subject
 from eagle.surrogate.fit import Fitted, Surrogate
 from eagle.surrogate.posterior import LEVEL as LEVEL
-from eagle.surrogate.posterior import Posterior, columns
+from eagle.surrogate.posterior import Posterior, interval_columns
 from eagle.targets import Target, answers_of, bounds_of, explained, refuse_pair, target_text
 from eagle.ties import ranked
 from eagle.types import NOTHING, Array, InputError, Need, integer, short, warn_renamed
@@ -117,7 +117,7 @@ class Explanation:
 
     def columns(self, level: float = LEVEL) -> tuple[Array, Array, Array, Array]:
         """Low, high, standard deviation and P(sign), shape (d,) each; NaN where not known."""
-        return columns(self.posterior, self.signed, len(self.scores), level)
+        return interval_columns(self.posterior, self.signed, len(self.scores), level)
 
     @property
     def fit(self) -> Fitted:

@@ -147,7 +147,7 @@ class Stacked:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Made(Sequence[Explanation]):
+class LazyExplanations(Sequence[Explanation]):
     """Explanations that are made when they are looked at, those with these numbers."""
 
     numbers: Sequence[int]
@@ -156,9 +156,9 @@ class Made(Sequence[Explanation]):
     def __len__(self) -> int:
         return len(self.numbers)
 
-    def take(self, places: Sequence[int]) -> Made:
+    def take(self, places: Sequence[int]) -> LazyExplanations:
         """Some of them."""
-        return Made([self.numbers[place] for place in places], self.make)
+        return LazyExplanations([self.numbers[place] for place in places], self.make)
 
     @overload
     def __getitem__(self, i: int) -> Explanation: ...
@@ -170,7 +170,7 @@ class Made(Sequence[Explanation]):
         return self.make(self.numbers[i])
 
 
-class Parts(Protocol):
+class ExplanationFiles(Protocol):
     """Explanations in several files, which are read when they are looked at."""
 
     @property
@@ -214,7 +214,7 @@ class Explanations(Sequence[Explanation]):
     link: Logit | None = None
     stacked: Stacked | None = field(default=None, repr=False)
     errors: Errors | None = field(default=None, repr=False)
-    parts: Parts | None = field(default=None, repr=False)
+    parts: ExplanationFiles | None = field(default=None, repr=False)
 
     @classmethod
     def of(cls, items: Sequence[Explanation], ids: Sequence[Any] | None = None) -> Explanations:
@@ -282,7 +282,7 @@ class Explanations(Sequence[Explanation]):
         return replace(
             self,
             items=self.items.take(places)
-            if isinstance(self.items, Made)
+            if isinstance(self.items, LazyExplanations)
             else [self.items[i] for i in places],
             ids=tuple(self.ids[i] for i in places),
             targets=tuple(self.targets[i] for i in places),
@@ -451,9 +451,9 @@ class Explanations(Sequence[Explanation]):
 
     def to_frame(self, level: float = LEVEL, *, wide: bool = False) -> pd.DataFrame:
         """A tidy table, a row for each row and feature; or `wide`: scores, a row for each row."""
-        from eagle.show.many import frame
+        from eagle.show.many import explanations_frame
 
-        return frame(self, level, wide)
+        return explanations_frame(self, level, wide)
 
     def to_shap(self, level: float = LEVEL, *, base: Any = None) -> Any:
         """A `shap.Explanation` of all rows, for shap's own plots.
@@ -617,7 +617,7 @@ def joined(parts: Sequence[Explanations]) -> Explanations:
         errors = Common(stacked.scores, stacked.spread, stacked.df)
     return replace(
         parts[0],
-        items=Made(range(int(starts[-1])), make),
+        items=LazyExplanations(range(int(starts[-1])), make),
         ids=tuple(name for part in parts for name in part.ids),
         targets=tuple(target for part in parts for target in part.targets),
         stacked=stacked,

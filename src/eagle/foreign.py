@@ -9,7 +9,7 @@ from typing import Any, ClassVar, TypeAlias, final
 
 import numpy as np
 
-from eagle.engine.run import Made, Request
+from eagle.engine.run import PlacedExplanations, Request
 from eagle.evidence import Asked, Bill
 from eagle.explanation import Explanation
 from eagle.models.box import Box
@@ -188,7 +188,7 @@ class Question:
 
 def explain(
     method: Foreign, instances: Instances, request: Request, budget: int, seed: int
-) -> Made:
+) -> PlacedExplanations:
     """Another package explains one instance after the other."""
     box, query, target, most = request.box, request.meter.ask, request.target, request.batch_rows
     for i in range(len(instances)):

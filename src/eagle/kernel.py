@@ -31,7 +31,7 @@ def euclidean(features: Array, anchor: Array) -> Array:
     return squared
 
 
-def cosine(features: Array, anchor: Array) -> Array:
+def cosine_distance(features: Array, anchor: Array) -> Array:
     """Squared cosine distance of each row to the anchor; a row of zeros is at distance 1."""
     if not anchor.any():
         raise InputError(
@@ -113,6 +113,6 @@ def log_ways(d: int) -> Array:
 def by_count(kernel: Kernel, d: int) -> Array | None:
     """The weight of k matches of d, shape (d + 1,), if it depends on k alone; else None."""
     even = isinstance(kernel, Shapley | Unit) or (
-        isinstance(kernel, Exponential) and kernel.distance in (euclidean, cosine)
+        isinstance(kernel, Exponential) and kernel.distance in (euclidean, cosine_distance)
     )
     return kernel(np.tri(d + 1, d, k=-1), np.ones(d)) if even else None

@@ -25,17 +25,17 @@ from eagle.design.tilted import Gauss, Laplace, Removal, Tilted, Uniform
 from eagle.design.unravel import Acquisition, Unravel, fur
 from eagle.engine.method import Choice, Method
 from eagle.foreign import Foreign
-from eagle.kernel import Exponential, Shapley, Unit, cosine
+from eagle.kernel import Exponential, Shapley, Unit, cosine_distance
 from eagle.source.masks import carried
 from eagle.surrogate.bayes import BayesLinear, Prior
+from eagle.surrogate.bayes_ridge import BayesRidge
 from eagle.surrogate.bootstrap import Bootstrap
 from eagle.surrogate.boundary import Boundary
-from eagle.surrogate.evidence import BayesRidge
 from eagle.surrogate.functional import Functional
 from eagle.surrogate.heldout import HeldOut
+from eagle.surrogate.lasso import Lasso
 from eagle.surrogate.logistic import Logistic
 from eagle.surrogate.pairs import Paired
-from eagle.surrogate.penalised import Lasso
 from eagle.surrogate.process import Importance, Process
 from eagle.surrogate.ridge import Ridge
 from eagle.surrogate.robust import Robust
@@ -108,7 +108,7 @@ def __dir__() -> list[str]:
 PAPER: Final = Prior(slopes=None, intercept=None)
 """Precision λ = d on every coefficient, also on the intercept, as the paper's numbers suggest."""
 
-COSINE: Final = Exponential(0.25, distance=cosine)
+COSINE: Final = Exponential(0.25, distance=cosine_distance)
 """LIME's kernel of masks: width 0.25 of the cosine distance. For texts LIME writes 25 of 100."""
 
 EAGLE: Final = Method("EAGLE", Greedy(), Exponential(), BayesLinear(), COSINE)

@@ -122,7 +122,7 @@ def misfit(e: Explanation) -> Misfit | None:
     """What the line of an explanation misses; None where it has no line."""
     if not is_line(e):
         return None
-    rows = Local.of(e)
+    rows = LocalRows.of(e)
     parts = None if rows is None else rows.parts
     spread = _spread(e)
     apart = abs(e.local_prediction - e.prediction)
@@ -138,7 +138,7 @@ def misfit(e: Explanation) -> Misfit | None:
 
 def interactions(e: Explanation, k: int) -> tuple[Pair, ...]:
     """The k pairs of features that act together most, strongest first."""
-    rows = Local.of(e) if is_line(e) else None
+    rows = LocalRows.of(e) if is_line(e) else None
     return () if rows is None or rows.parts is None else tuple(rows.pairs(k))
 
 
@@ -199,7 +199,7 @@ class Effect:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Local:
+class LocalRows:
     """The rows of an explanation without the instance, prepared for least squares.
 
     `z` are the features that moved, shape (n, m), and `y` the answers, both scaled to a largest
@@ -219,7 +219,7 @@ class Local:
     ranks: Sequence[Array | None] = ()
 
     @classmethod
-    def of(cls, e: Explanation) -> Local | None:
+    def of(cls, e: Explanation) -> LocalRows | None:
         """None where the misfit is not known: too few rows, too many features, or equal answers."""
         evidence = e.evidence
         n, d = evidence.features.shape

@@ -17,7 +17,7 @@ from eagle.explanations import Errors, Explanations
 from eagle.surrogate.posterior import check_level, in_top
 from eagle.table.column import array_of, is_missing, plain
 from eagle.ties import ranked
-from eagle.totals import Mean, folded
+from eagle.totals import Mean, added_by_noise
 from eagle.types import Array, InputError, MissingExtraError, told
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def importance(e: Explanations, level: float, sample: bool) -> Means:
     else:
         size = Mean.of(np.abs(e.scores))
         half = _half(_errors(e), np.sign(e.scores) / len(e), level)
-        noise = folded(np.abs(e.scores), e.table.spread).mean(axis=0)
+        noise = added_by_noise(np.abs(e.scores), e.table.spread).mean(axis=0)
     out = _around(e.names, size, half, level, sample)
     return Means(out.names, out.value, np.maximum(out.low - noise, 0.0), out.high, level)
 
@@ -222,10 +222,10 @@ def compare(e: Explanations, groups: Any, level: float, size: bool, sample: bool
     return pd.concat(parts, ignore_index=True)
 
 
-Masks = dict[Any, NDArray[np.bool_]]
+GroupMasks = dict[Any, NDArray[np.bool_]]
 
 
-def _masks(e: Explanations, groups: Any) -> Masks:
+def _masks(e: Explanations, groups: Any) -> GroupMasks:
     """A mask for each group."""
     if isinstance(groups, Mapping):
         masks = {name: np.asarray(mask) for name, mask in groups.items()}
@@ -264,7 +264,9 @@ MISSING: Final = "missing"
 """The group of rows whose label is missing."""
 
 
-def _pairs(masks: Masks, rows: int) -> list[tuple[Any, Any, NDArray[np.bool_], NDArray[np.bool_]]]:
+def _pairs(
+    masks: GroupMasks, rows: int
+) -> list[tuple[Any, Any, NDArray[np.bool_], NDArray[np.bool_]]]:
     """Two groups are compared with each other, more of them each with all other rows."""
     if len(masks) == 2:
         (one, mask), (other, rest) = masks.items()

@@ -87,7 +87,7 @@ def totals(blocks: Iterable[Block], rows: int, k: int) -> Totals:
             [
                 np.where(large > 0, spread, 0.0).sum(axis=0),
                 spread.sum(axis=0),
-                folded(large, spread).sum(axis=0),
+                added_by_noise(large, spread).sum(axis=0),
                 in_top(block.scores, k).sum(axis=0),
             ]
         )
@@ -109,7 +109,7 @@ def _and(before: Mean | None, more: Mean) -> Mean:
     return more if before is None else before.and_of(more)
 
 
-def folded(size: Array, spread: Array) -> Array:
+def added_by_noise(size: Array, spread: Array) -> Array:
     """By how much noise of this spread makes a score of this size larger, in the mean."""
     from scipy import special
 

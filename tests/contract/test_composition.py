@@ -15,7 +15,7 @@ from eagle import methods
 from eagle.design.balanced import Sobol
 from eagle.design.greedy import Greedy
 from eagle.kernel import Exponential
-from eagle.source.parts import PartInstances, Taken
+from eagle.source.parts import PartInstances, ThingInParts
 from eagle.surrogate.bayes import BayesLinear
 from eagle.surrogate.bootstrap import Bootstrap
 from eagle.surrogate.fit import DeferredFit, Fit, Fitter
@@ -200,7 +200,9 @@ class Baskets:
     keep = without = describe
 
     def groups(self, X: Any, wanted: Any) -> list[Any]:
-        things = PartInstances((Taken(("a", "b"), (0, 1), ("a", "b")),), eagle.Parts(list, list))
+        things = PartInstances(
+            (ThingInParts(("a", "b"), (0, 1), ("a", "b")),), eagle.Parts(list, list)
+        )
         object.__setattr__(things, "space", lambda i: Incomplete())
         return [eagle.types.Group(things, [0])]
 

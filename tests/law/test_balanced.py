@@ -18,7 +18,7 @@ from eagle.design.directions import BITS, MOST, by_points, directions
 from eagle.design.hadamard import Hadamard, likely, rows
 from eagle.design.law import Absorbed, mean_weight, quantile, raw
 from eagle.design.tilted import Gauss
-from eagle.kernel import Exponential, Unit, cosine
+from eagle.kernel import Exponential, Unit, cosine_distance
 from eagle.source.masks import EvenSizes, Fair, MaskSpace, OffsetSpace
 from eagle.table.background import STEPS, Background
 from eagle.table.rows import Table, TableSpace
@@ -48,8 +48,8 @@ SPACES: dict[str, tuple[Any, Any]] = {
     "binned": (table([3, 20, 32, 16]), Exponential()),
     "continuous": (table([3, 20, 32, 16], binned=False), Exponential(0.5)),
     "offsets": (OffsetSpace(7), Exponential()),
-    "fair masks": (MaskSpace(9, Fair()), Exponential(0.25, distance=cosine)),
-    "masks of even sizes": (MaskSpace(9, EvenSizes()), Exponential(0.25, distance=cosine)),
+    "fair masks": (MaskSpace(9, Fair()), Exponential(0.25, distance=cosine_distance)),
+    "masks of even sizes": (MaskSpace(9, EvenSizes()), Exponential(0.25, distance=cosine_distance)),
 }
 
 
@@ -230,7 +230,7 @@ def test_what_is_refused() -> None:
     with pytest.raises(InputError, match="21,201"):
         scrambled(4, MOST + 1, rng(0))
     with pytest.raises(InputError, match="absorbed"):
-        plan(table([3]), 5, 0, Exponential(distance=cosine))
+        plan(table([3]), 5, 0, Exponential(distance=cosine_distance))
 
 
 # -- orthogonal and mirrored rows ----------------------------------------------------------------
@@ -272,7 +272,7 @@ def test_pairs_are_nested_after_the_instance(
 ) -> None:
     space = MATCHING[name]
     if isinstance(design, Sobol) and space.masks:
-        kernel: Any = Exponential(0.25, distance=cosine)
+        kernel: Any = Exponential(0.25, distance=cosine_distance)
     else:
         kernel = Exponential()
     long = design.plan([space], kernel, n + more, rng(seed))[0]

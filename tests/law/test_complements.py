@@ -14,7 +14,7 @@ from eagle import methods
 from eagle.design.complements import Complements, every_pair
 from eagle.design.law import sizes
 from eagle.engine.plan import Planner
-from eagle.kernel import Exponential, Unit, cosine
+from eagle.kernel import Exponential, Unit, cosine_distance
 from eagle.source.masks import EvenSizes, Fair, MaskSpace
 from eagle.source.texts import words
 from eagle.surrogate.pairs import Paired, bent
@@ -23,7 +23,7 @@ from eagle.types import InputError, Points, Rows
 seeds = st.integers(0, 2**32 - 1)
 parts = st.integers(1, 40)
 laws = st.sampled_from([Fair(), EvenSizes()])
-KERNELS = [methods.COSINE, Unit(), Exponential(0.02, distance=cosine)]
+KERNELS = [methods.COSINE, Unit(), Exponential(0.02, distance=cosine_distance)]
 kernels = st.sampled_from(KERNELS)
 
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from eagle.dataset.source import Parquet, Wanted
+from eagle.dataset.source import Parquet, WantedColumns
 from eagle.files.folders import Manifest
 from eagle.totals import Block, Mean, totals
 
@@ -29,7 +29,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @settings(max_examples=40)
 @given(st.lists(st.tuples(st.integers(0, 8_999), st.integers(1, 3_000)), max_size=6))
 def test_any_rows_in_any_order(file: Path, pieces: list[tuple[int, int]]) -> None:
-    source = Parquet(file.parent, (file.name,), Wanted(("i", "x"), "i"))
+    source = Parquet(file.parent, (file.name,), WantedColumns(("i", "x"), "i"))
     whole = pd.read_parquet(file)
     for start, size in pieces:
         end = min(start + size, 9_000)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eagle.design.greedy import Greedy, gain, variance_only
-from eagle.kernel import Exponential, Unit, cosine
+from eagle.kernel import Exponential, Unit, cosine_distance
 from eagle.surrogate.bayes import Information, Prior, augment
 from eagle.table.background import Background
 from eagle.table.rows import Table
@@ -130,7 +130,12 @@ def algorithm_1(
     st.booleans(),
     st.sampled_from([Prior(), Prior(None, None), Prior(0.3, 2.0)]),
     st.sampled_from(
-        [Exponential(), Exponential(0.4, root=False), Exponential(0.5, distance=cosine), Unit()]
+        [
+            Exponential(),
+            Exponential(0.4, root=False),
+            Exponential(0.5, distance=cosine_distance),
+            Unit(),
+        ]
     ),
 )
 def test_the_plan_is_algorithm_1_to_the_last_bit(
@@ -142,7 +147,7 @@ def test_the_plan_is_algorithm_1_to_the_last_bit(
     background = Background.of(data)
     space = Table(background, background.adopt(data[:1]), binned).space(0)
     design = Greedy(score, prior, seeds=4, batch=5, pool=90, frozen=frozen)
-    if kernel == Exponential(0.5, distance=cosine) and not binned:
+    if kernel == Exponential(0.5, distance=cosine_distance) and not binned:
         kernel = Unit()  # angles from an anchor at the origin mean nothing
     planned = design.plan([space], kernel, 37, np.random.default_rng(seed))[0]
     looped = algorithm_1(design, space, kernel, 37, np.random.default_rng(seed))

@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from eagle.design.append import Append
-from eagle.surrogate.lasso import MOST, columns, path
+from eagle.surrogate.lasso_path import MOST, path, path_columns
 from eagle.surrogate.select import LassoPath
 from eagle.types import Array
 
@@ -32,7 +32,7 @@ def few_values(seed: int) -> tuple[Array, Array, Array]:
 def test_every_knot_is_a_lasso_and_the_last_is_least_squares(seed: int) -> None:
     """The path ends, without a warning (warnings are errors here)."""
     z, y, weight = few_values(seed)
-    rows = columns(z, y, weight)
+    rows = path_columns(z, y, weight)
     steps = path(rows)
     assert len(steps) < MOST * max(len(rows.names), 1)
     for step in steps:

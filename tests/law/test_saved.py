@@ -19,8 +19,8 @@ from eagle import methods
 from eagle.files import sealed, surrogates
 from eagle.files.registry import KINDS
 from eagle.surrogate.bayes import BayesLinear, Prior
+from eagle.surrogate.bayes_ridge import BayesRidge
 from eagle.surrogate.bootstrap import Bootstrap
-from eagle.surrogate.evidence import BayesRidge
 from eagle.surrogate.ridge import Ridge
 from eagle.surrogate.robust import Robust
 from eagle.surrogate.select import Auto, Forward, Highest, LassoPath

@@ -16,8 +16,8 @@ import eagle
 from eagle import methods
 from eagle.surrogate import select
 from eagle.surrogate.bayes import BayesLinear
+from eagle.surrogate.bayes_ridge import BayesRidge
 from eagle.surrogate.bootstrap import Bootstrap
-from eagle.surrogate.evidence import BayesRidge
 from eagle.surrogate.fit import Fitted, Fitter
 from eagle.surrogate.posterior import Draws
 from eagle.surrogate.ridge import Ridge

@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 import eagle
 from eagle import methods
 from eagle.metrics.faith import drop, held_out_rank
-from eagle.surrogate.penalised import Lasso
+from eagle.surrogate.lasso import Lasso
 from eagle.types import Rows
 
 PARTS = {f"source {k}": f"word{k}" for k in range(9)}

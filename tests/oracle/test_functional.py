@@ -17,9 +17,9 @@ from eagle.design.law import law_of
 from eagle.engine.plan import Planner
 from eagle.link import Logit
 from eagle.source.masks import EvenSizes, Fair, MaskSpace
-from eagle.surrogate.believed import Believed
 from eagle.surrogate.field import Field
 from eagle.surrogate.functional import CURVED, RATIOS, Functional, Functionals
+from eagle.surrogate.line_posterior import LinePosterior
 from eagle.surrogate.posterior import StudentT
 from eagle.table.background import Background
 from eagle.table.rows import Table
@@ -159,7 +159,7 @@ def test_given_ratios_are_a_regression_on_explicit_columns(sizes: Fair | EvenSiz
     line = functional(rows.law.sizes)
     assert np.allclose(fit.scores, (line @ mean)[1:], atol=1e-9)
     assert abs(fit.intercept - (line @ mean)[0]) < 1e-9
-    believed = Believed.of(fitter.spectra, ratios[2:], fitter.seen.x, y - y.mean())
+    believed = LinePosterior.of(fitter.spectra, ratios[2:], fitter.seen.x, y - y.mean())
     deviation = np.outer(fitter.field.sd, fitter.field.sd)
     assert np.allclose(believed.scale / deviation, (line @ spread @ line.T)[1:, 1:], atol=1e-9)
 
@@ -184,7 +184,7 @@ def test_what_a_row_not_seen_is_predicted_as() -> None:
     rows, fitter = planned(EvenSizes(), 20, Functional(ratios))
     y = answer(rows.features)
     unit = y - y.mean()
-    believed = Believed.of(fitter.spectra, ratios[2:], fitter.seen.x, unit)
+    believed = LinePosterior.of(fitter.spectra, ratios[2:], fitter.seen.x, unit)
     for i in (0, 7, 19):
         others = np.arange(20) != i
         x, seen = fitter.seen.x, fitter.seen

@@ -11,7 +11,7 @@ from scipy.optimize import minimize_scalar
 import eagle
 from eagle.design.law import Absorbed
 from eagle.kernel import Exponential
-from eagle.misfit import RATIOS, Local, Misfit
+from eagle.misfit import RATIOS, LocalRows, Misfit
 from eagle.source.masks import Fair
 from eagle.source.texts import Texts
 from eagle.table.background import Background
@@ -108,7 +108,7 @@ def test_reml_against_a_dense_likelihood(seed: int) -> None:
     y = z @ rng.normal(size=d) + [0.1, 0.5, 1.0, 3.0][seed] * columns @ rng.normal(size=k) + noise
     y -= np.average(y, weights=root**2)
     extra = [columns[:, :2], columns[:, 2:], np.empty((n, 0)), np.empty((n, 0))]
-    local = Local([f"x{j}" for j in range(d)], z, y, root, np.ones(d), list(extra), False)
+    local = LocalRows([f"x{j}" for j in range(d)], z, y, root, np.ones(d), list(extra), False)
 
     x = root[:, None] * np.column_stack([np.ones(n), z])
     standard = (columns - columns.mean(axis=0)) / columns.std(axis=0)
@@ -159,7 +159,7 @@ def test_pairs_against_explicit_sums() -> None:
     y = z[:, 0] + 2 * z[:, 1] * z[:, 3] + 0.2 * rng.normal(size=n)
     y -= y.mean()
     none = [np.empty((n, 0)) for _ in range(d)]
-    local = Local(list("abcd"), z, y, np.ones(n), np.ones(d), list(none), False)
+    local = LocalRows(list("abcd"), z, y, np.ones(n), np.ones(d), list(none), False)
     x = np.column_stack([np.ones(n), z])
     hat = x @ np.linalg.pinv(x)
     e = (y - hat @ y) / np.sqrt(1 - np.diag(hat))

@@ -19,7 +19,7 @@ from eagle import methods
 from eagle.design.append import Append, Margin
 from eagle.engine.method import Method
 from eagle.kernel import Exponential
-from eagle.surrogate.lasso import columns, path, reported
+from eagle.surrogate.lasso_path import path, path_columns, reported
 from eagle.surrogate.ridge import Ridge
 from eagle.surrogate.select import LassoPath
 from eagle.types import Array
@@ -56,7 +56,7 @@ def test_the_path_is_scikit_learns(seed: int) -> None:
     z, y, weight = sample(seed)
     x, lift = scaled(z, y, weight)
     _, _, theirs = lars_path(x, lift, method="lasso")
-    steps = path(columns(z, y, weight))
+    steps = path(path_columns(z, y, weight))
     ours = np.array([np.zeros(6)] + [step.after for step in steps]).T * spread(y, weight)
     assert ours.shape == theirs.shape
     assert np.allclose(ours, theirs, rtol=1e-7, atol=1e-7 * np.abs(theirs).max())
@@ -65,7 +65,7 @@ def test_the_path_is_scikit_learns(seed: int) -> None:
 
 def test_some_of_those_paths_lose_a_column() -> None:
     """So that the test before is about the lasso, not about least angles alone."""
-    lost = [sum(s.enters is None for s in path(columns(*sample(seed)))) for seed in range(24)]
+    lost = [sum(s.enters is None for s in path(path_columns(*sample(seed)))) for seed in range(24)]
     assert sum(lost) >= 5
 
 
@@ -75,7 +75,7 @@ def test_every_knot_solves_a_lasso(seed: int) -> None:
     what is left is the penalty times the slope's sign; outside, no more than the penalty."""
     z, y, weight = sample(seed)
     x, lift = scaled(z, y, weight)
-    for step in path(columns(z, y, weight)):
+    for step in path(path_columns(z, y, weight)):
         slopes = step.after * spread(y, weight)
         reach = x.T @ (lift - x @ slopes) / len(y)
         penalty = float(np.abs(reach).max())
@@ -174,7 +174,7 @@ def test_the_second_step_by_hand() -> None:
     assert np.isclose(second.lead * unit, 3 - 2)
     products = (b - c) * (3 * a + 3 * b + 2 * c)
     assert np.isclose((second.error * unit) ** 2, 2 * stats.tvar(products) / 8)
-    assert [step.after @ [1, 1, 1] * unit for step in path(columns(z, y, np.ones(8)))] == (
+    assert [step.after @ [1, 1, 1] * unit for step in path(path_columns(z, y, np.ones(8)))] == (
         pytest.approx([3, 4 + 1, 6 + 3 + 2])
     )
 
@@ -186,7 +186,7 @@ def test_the_second_step_by_hand() -> None:
 @pytest.mark.parametrize("k", [1, 3, 5])
 def test_what_is_reported_has_come_in_at_a_step_that_is_tested(seed: int, k: int) -> None:
     z, y, weight = sample(seed)
-    rows = columns(z, y, weight)
+    rows = path_columns(z, y, weight)
     steps = reported(path(rows), k)
     tested = {rows.names[s.enters] for s in steps if s.enters is not None}
     assert set(LassoPath(k).choose(z, y, weight).tolist()) <= tested
@@ -281,7 +281,7 @@ def test_a_small_change_is_not_a_copy() -> None:
     z, y, weight = sample(1)
     z = np.column_stack([z, z[:, 1]])
     z[5, 6] += 1e-3
-    assert len(columns(z, y, weight).names) == 7
+    assert len(path_columns(z, y, weight).names) == 7
 
 
 def test_what_those_inside_explain_is_nobodys_rival() -> None:
@@ -305,7 +305,7 @@ def test_a_sum_but_for_a_trace_is_not_kept_beside_its_parts() -> None:
     z[:, 2] = z[:, 0] + z[:, 1] + 1e-6 * trace
     y = z[:, :2] @ [1.0, -3.0] + trace
     assert LassoPath(3).choose(z, y, np.ones(100)).tolist() == [0, 1]
-    assert len(path(columns(z, y, np.ones(100)))) == 2
+    assert len(path(path_columns(z, y, np.ones(100)))) == 2
 
 
 @pytest.mark.parametrize("factor", [3e-6, 1e-9, 1e-160, 1e-300, 1e9, 1e200])

@@ -14,7 +14,7 @@ import eagle
 from eagle import methods
 from eagle.kernel import Exponential
 from eagle.surrogate.posterior import StudentT
-from eagle.surrogate.reweighted import RIDGE, Evenness, Weighed, measured
+from eagle.surrogate.reweighted import RIDGE, Evenness, Weighed, measured_evenness
 from eagle.survey.law import GRID, RootLaw
 from eagle.survey.rows import draw
 from eagle.survey.weigh import Weights
@@ -66,9 +66,9 @@ def test_the_law_is_drawn_as_it_says() -> None:
 
 
 def _native(background: Any, drawn: Any) -> Any:
-    from eagle.survey.rows import table
+    from eagle.survey.rows import as_table
 
-    return table(background, drawn.values)
+    return as_table(background, drawn.values)
 
 
 def test_weights_turn_the_law_of_the_survey_into_that_of_the_instance() -> None:
@@ -154,11 +154,11 @@ def test_pulls_are_what_a_row_does_to_the_scores() -> None:
 
 def test_evenness_of_independent_rows_is_one_and_of_a_full_factorial_nothing() -> None:
     rng = np.random.default_rng(3)
-    free = measured([((rng.random((14, 4096)) < 0.3).astype(float), np.ones(4096))])
+    free = measured_evenness([((rng.random((14, 4096)) < 0.3).astype(float), np.ones(4096))])
     assert 0.7 < free.whole[0] < 1.3
     assert 0.7 < free.whole[1] < 1.3
     every = np.array(list(product([0.0, 1.0], repeat=6))).T
-    full = measured([(np.tile(every, 64), np.ones(64 * 64))])
+    full = measured_evenness([(np.tile(every, 64), np.ones(64 * 64))])
     assert max(full.whole) < 1e-20
 
 

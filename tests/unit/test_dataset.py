@@ -21,11 +21,11 @@ import wholes
 from eagle import EagleError, Explanations, InputError, ModelError, dataset
 from eagle.dataset import run
 from eagle.dataset.crew import Died, Done, Event, Ready
-from eagle.dataset.job import Job, Made
+from eagle.dataset.job import FinishedPart, WorkerJob
 from eagle.dataset.report import Report
 from eagle.explanations import thin
 from eagle.files import atomic
-from eagle.files.folders import Part
+from eagle.files.folders import DatasetPart
 from wholes import NAMES, Troubled, explainer, table
 
 PART = 10
@@ -99,7 +99,7 @@ class Late:
 
     needs = "room"
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: WorkerJob) -> None:
         self._job, self._hired, self._happened = job, 0, deque[Event]()
         self._death: Event | None = None
         self.last: list[int] = []
@@ -110,7 +110,7 @@ class Late:
             self._happened.append(Ready(self._hired - 1))
         return self._hired - 1
 
-    def give(self, worker: int, part: Part) -> None:
+    def give(self, worker: int, part: DatasetPart) -> None:
         if part.number == 6:
             self.last.append(worker)
         if self.last == [worker]:
@@ -133,7 +133,7 @@ def test_a_part_that_comes_back_goes_to_a_worker_that_has_nothing_to_do(
 ) -> None:
     made: list[Late] = []
 
-    def crew(job: Job, parts: object) -> Late:
+    def crew(job: WorkerJob, parts: object) -> Late:
         made.append(Late(job))
         return made[0]
 
@@ -236,8 +236,8 @@ def test_an_ignored_signal_stays_ignored(
 
 def test_the_line_of_progress() -> None:
     report = Report(10, 1000, 8, 200, silent=True)
-    report.add(Made(2, 100, 50_000, 1.0))
-    report.add(Made(3, 100, 50_000, 1.0))
+    report.add(FinishedPart(2, 100, 50_000, 1.0))
+    report.add(FinishedPart(3, 100, 50_000, 1.0))
     assert report.line(4.0) == (
         "explained 400 of 1,000 rows (4 of 10 parts), 50 rows/s, 12 s left, "
         "100,000 model rows asked"

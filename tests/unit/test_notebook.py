@@ -13,8 +13,8 @@ import pytest
 import eagle
 from eagle import InputError, MissingExtraError
 from eagle.notebook.asking import asking
-from eagle.notebook.payload import payload
-from eagle.notebook.rows import Rows
+from eagle.notebook.payload import view_payload
+from eagle.notebook.rows import ViewRows
 
 
 def answer(table: pd.DataFrame) -> Any:
@@ -86,7 +86,7 @@ def test_other_tables_arrays_and_texts(people: pd.DataFrame) -> None:
     table = people[["age", "job"]]
     frame = pl.from_pandas(table)
     for given in (frame, frame.to_arrow()):
-        rows = Rows.of(given)
+        rows = ViewRows.of(given)
         assert rows.values(2) == table.iloc[2].tolist()
         assert [column.kind for column in rows.columns()] == ["number", "level"]
         made_by = eagle.Explainer(answer, given)
@@ -118,13 +118,13 @@ def test_a_survey_and_explanations(explainer: eagle.Explainer, people: pd.DataFr
 
 def test_what_is_sent(explainer: eagle.Explainer, people: pd.DataFrame) -> None:
     e = explainer.explain(people.iloc[[0]])
-    sent = payload(e, 0.9)
+    sent = view_payload(e, 0.9)
     order = e.order()
     assert [bar["score"] for bar in sent["bars"]] == e.scores[order].tolist()
     assert [bar["high"] for bar in sent["bars"]] == e.interval(0.9)[order, 1].tolist()
     assert sent["level"] == 0.9
     lime = explainer.using(eagle.methods.LIME).explain(people.iloc[[0]])
-    assert {bar["low"] for bar in payload(lime, 0.9)["bars"]} == {None}
+    assert {bar["low"] for bar in view_payload(lime, 0.9)["bars"]} == {None}
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 
 import eagle
 from eagle.files import surrogates
-from eagle.surrogate.evidence import BayesRidge
+from eagle.surrogate.bayes_ridge import BayesRidge
 
 FILES = Path(__file__).parents[1] / "files"
 SCORES = [0.1327565400953896, 0.04611365645531837, 0.03167590975500636]

@@ -26,9 +26,9 @@ from numpy.typing import NDArray
 
 import eagle
 from eagle import Explanations, plot
-from eagle.explanations import Common, Made, Stacked
+from eagle.explanations import Common, LazyExplanations, Stacked
 from eagle.plot import grid
-from eagle.plot.many import PALE, Values, ground, ramp, stacked_up, thinned
+from eagle.plot.many import PALE, FeatureValues, ground, ramp, stacked_up, thinned
 from eagle.plot.page import COLOURS, GREY, page
 from eagle.types import Array, InputError, middle
 
@@ -95,7 +95,7 @@ def synthetic(scores: Array, spread: float = 0.05, values: Any = None) -> Explan
         raise AssertionError("no plot needs a single explanation of these")
 
     return Explanations(
-        Made(range(n), none),
+        LazyExplanations(range(n), none),
         tuple(range(n)),
         ("yes",) * n,
         ("no", "yes"),
@@ -303,7 +303,7 @@ def test_points_are_coloured_by_value_and_pale_where_unsure() -> None:
     assert by[-3.0] == pytest.approx(cmap(0.0)[:3])
     assert by[4.0] == pytest.approx(cmap(1.0)[:3])
     assert by[2.0] == pytest.approx(to_rgb(GREY))
-    rank = Values.of(values[:, 0]).rank
+    rank = FeatureValues.of(values[:, 0]).rank
     assert by[-0.01] == pytest.approx(faint(cmap(rank[2])[:3], ax), abs=1e-6)
     assert by[0.02] == pytest.approx(faint(cmap(rank[3])[:3], ax), abs=1e-6)
     assert rank[1] == rank[2] < rank[3]
@@ -436,7 +436,7 @@ def test_a_value_that_never_changes_is_drawn() -> None:
 
 def test_dates_are_days_in_order() -> None:
     days = ["2020-01-01", "2020-03-01 12:00:00", None, "2019-12-31"]
-    values = Values.of(np.array(days, dtype=object))
+    values = FeatureValues.of(np.array(days, dtype=object))
     assert values.levels is None
     assert np.diff(values.numbers[[3, 0, 1]]) == pytest.approx([1, 60.5])
     assert values.missing.tolist() == [False, False, True, False]
@@ -445,7 +445,7 @@ def test_dates_are_days_in_order() -> None:
     ax = plot.dependence(e, "x0", colour="x0")
     ax.figure.canvas.draw()
     assert ax.get_xticklabels()[0].get_text() == "missing"
-    assert Values.of(np.array(["2020-01-01", "soon"], dtype=object)).levels is not None
+    assert FeatureValues.of(np.array(["2020-01-01", "soon"], dtype=object)).levels is not None
 
 
 @drawn

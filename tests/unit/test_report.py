@@ -19,7 +19,7 @@ import pytest
 
 import eagle
 from eagle import Explanation, Explanations, InputError, methods
-from eagle.explanations import Common, Made, Stacked, bare
+from eagle.explanations import Common, LazyExplanations, Stacked, bare
 from eagle.reports.scale import Digits, Scale
 from eagle.reports.surveyed import levels_of
 
@@ -377,7 +377,7 @@ def test_ten_thousand_rows_are_small() -> None:
         "conditions": [[str(v) for v in row] for row in values[:1]] * n,
     }
     e = Explanations(
-        Made(range(n), lambda i: bare(shared, stacked, i, "yes", np.zeros((1, 2)))),
+        LazyExplanations(range(n), lambda i: bare(shared, stacked, i, "yes", np.zeros((1, 2)))),
         range(n),
         ("yes",) * n,
         ("no", "yes"),

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 import eagle
 from eagle import Texts
 from eagle.source import texts, words
+from eagle.source.masked_text import SPACE, TextInParts, replaced
 from eagle.source.masks import carried, most_carried
 from eagle.source.words import blocks, paragraphs, sentences, tokens
-from eagle.source.writing import SPACE, Sheet, replaced
 from eagle.types import Array, InputError
 from eagle.until import Budget
 
@@ -263,7 +263,9 @@ def test_masked_texts_are_as_if_written_part_by_part(data: st.DataObject) -> Non
         ),
         dtype=np.uint8,
     )
-    assert list(Sheet.of(text, spans).without(masks)) == [written(text, spans, m) for m in masks]
+    assert list(TextInParts.of(text, spans).without(masks)) == [
+        written(text, spans, m) for m in masks
+    ]
     for mask, made in zip(masks, replaced(text, spans, masks, "#"), strict=True):
         out, at = "", 0
         for start, end, k in spans:
@@ -275,7 +277,7 @@ def test_a_mark_that_goes_leaves_words_apart() -> None:
     text = "good,bad (so-so)film 好，坏"
     spans = [(a, b, k) for k, (a, b) in enumerate(tokens(text))]
     off = np.array([[not any(c.isalnum() for c in text[a:b]) for a, b, _ in spans]], dtype=np.uint8)
-    assert list(Sheet.of(text, spans).without(off)) == ["good bad so-so film 好坏"]
+    assert list(TextInParts.of(text, spans).without(off)) == ["good bad so-so film 好坏"]
 
 
 def test_words_of_scripts_without_spaces(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from eagle import Explainer, Survey
 from eagle.cli.files import read_model
-from eagle.cli.from_survey import aimed, check, is_survey, survey_of
+from eagle.cli.from_survey import aimed, check_options, is_survey, survey_of
 from eagle.cli.options import explainer, read_data, with_ids
 from eagle.targets import Target
 from eagle.types import EagleError, InputError, clean
@@ -72,7 +72,7 @@ def explain(arguments: Namespace) -> int:
 def _maker(arguments: Namespace) -> tuple[Explainer | Survey, Target]:
     """What explains the rows, and about what."""
     if is_survey(arguments):
-        check(arguments)
+        check_options(arguments)
         survey = survey_of(arguments)
         return survey, aimed(survey.outputs, arguments.target, arguments.against)
     if arguments.quote or arguments.price is not None or arguments.limit is not None:

@@ -23,7 +23,7 @@ def package(module: str, what: str, extra: str = "cli") -> Any:
         raise MissingExtraError(what, name, extra) from None
 
 
-def kind_of(path: Path) -> str:
+def table_kind(path: Path) -> str:
     """Whether a table is "csv" or "parquet", by the end of its name."""
     name = path.name.lower()
     if name.endswith((".csv", ".csv.gz")):
@@ -43,7 +43,7 @@ def there(path: Path) -> Path:
 
 def read_table(path: Path) -> Any:
     """A table in a file, as a pandas DataFrame."""
-    kind = kind_of(there(path))
+    kind = table_kind(there(path))
     pd = package("pandas", f"reading {path}")
     try:
         if kind == "csv":
@@ -60,7 +60,7 @@ def read_table(path: Path) -> Any:
 
 
 def write_table(table: Any, path: Path) -> None:
-    if kind_of(path) == "csv":
+    if table_kind(path) == "csv":
         table.to_csv(path, index=False)
     else:
         package("pyarrow", f"writing {path}")
@@ -98,11 +98,11 @@ def refuse_overwriting(inputs: Iterable[Path | None], *written: Path | None) -> 
     """Refuse to overwrite a file that is read, also under another name or link."""
     for out in written:
         for given in inputs:
-            if out is not None and given is not None and same(out, given):
+            if out is not None and given is not None and same_file(out, given):
                 raise InputError(f"writing {out} would overwrite {given}: name another file")
 
 
-def same(one: Path, other: Path) -> bool:
+def same_file(one: Path, other: Path) -> bool:
     try:
         return os.path.samefile(one, other)
     except OSError:  # one of them does not exist

@@ -48,7 +48,7 @@ def explain_from_survey(arguments: Namespace) -> int:
     form = format_of(arguments, many)
     inputs = (arguments.model, arguments.survey, arguments.data, arguments.rows)
     refuse_overwriting(inputs, arguments.out)
-    check(arguments)
+    check_options(arguments)
     survey = survey_of(arguments)
     if survey.note and not arguments.quiet:
         print(clean(f"note: {survey.note}"), file=sys.stderr)
@@ -74,7 +74,7 @@ def explain_from_survey(arguments: Namespace) -> int:
     return 0
 
 
-def check(arguments: Namespace) -> None:
+def check_options(arguments: Namespace) -> None:
     """Refuse options that a survey has no use for."""
     for name, default in DECIDED.items():
         if vars(arguments)[name] != default:

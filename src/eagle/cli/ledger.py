@@ -5,9 +5,9 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from eagle.cli.files import kind_of, package, refuse_overwriting, there, write_table
+from eagle.cli.files import package, refuse_overwriting, table_kind, there, write_table
 from eagle.cli.output import wrote
-from eagle.models.ledger import Ledger, table
+from eagle.models.ledger import Ledger, as_columns
 from eagle.types import InputError, clean
 
 
@@ -20,10 +20,10 @@ def show(arguments: Namespace) -> int:
 
 def export(arguments: Namespace) -> int:
     """Write all answers with their rows as a table."""
-    kind_of(arguments.out)
+    table_kind(arguments.out)
     refuse_overwriting([arguments.file], arguments.out)
     pd = package("pandas", "a table of answers")
-    columns = table(Ledger(there(arguments.file)).rows())
+    columns = as_columns(Ledger(there(arguments.file)).rows())
     if not columns:
         raise InputError(f"{arguments.file} holds no answers yet")
     for name, values in columns.items():  # rows of several models may mix texts and numbers

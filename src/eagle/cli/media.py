@@ -16,7 +16,7 @@ import numpy as np
 from eagle import Explainer, Explanation
 from eagle.cli.files import columns, one_row, read_model, read_table, refuse_overwriting, there
 from eagle.cli.options import METHODS, read_data
-from eagle.cli.output import about, draw, format_of, give, say, tidy, wrote
+from eagle.cli.output import about, draw_files, format_of, give, say, tidy, wrote
 from eagle.engine.run import kept
 from eagle.files.sealed import writable
 from eagle.models.onnx import OnnxModel
@@ -130,14 +130,14 @@ def explain(arguments: Namespace) -> int:
     return 0
 
 
-Made = tuple[list[str], Sequence[Any], Callable[[Sequence[Any]], Iterable[Explanation]]]
+NamedThings = tuple[list[str], Sequence[Any], Callable[[Sequence[Any]], Iterable[Explanation]]]
 """The names of things, the things, and what explains them."""
 
 
 # -- images ---------------------------------------------------------------------------------------
 
 
-def _images(arguments: Namespace) -> Made:
+def _images(arguments: Namespace) -> NamedThings:
     paths = [one for given in arguments.image for one in _photos(given)]
     model = _network(arguments)
     side, colours = (SIDE, SIDE), 3
@@ -195,7 +195,7 @@ def _pixels(path: Path, side: tuple[int, int], colours: int) -> Any:
 # -- texts ----------------------------------------------------------------------------------------
 
 
-def _texts(arguments: Namespace) -> Made:
+def _texts(arguments: Namespace) -> NamedThings:
     paths = [there(path) for path in arguments.text]
     things = [_read(path) for path in paths]
     model = _of_texts(read_model(arguments.model, arguments.trust))
@@ -217,7 +217,7 @@ def _of_texts(model: Any) -> Any:
     return lambda texts: model(np.array(texts, dtype=object)[:, None])
 
 
-def _column(arguments: Namespace) -> Made:
+def _column(arguments: Namespace) -> NamedThings:
     if arguments.data is None:
         raise InputError("--text-column names a column of --data")
     if arguments.row is None and not arguments.all:
@@ -324,7 +324,7 @@ def _give(done: Mapping[str, Explanation], form: str, many: bool, arguments: Nam
         out.mkdir(exist_ok=True)
         for name, e in done.items():
             stem = name.replace("/", "-").replace("\\", "-").replace(" ", "-")
-            draw({0: e}, out / f"{stem}.png", False)
+            draw_files({0: e}, out / f"{stem}.png", False)
     elif form == "parquet":
         table = tidy(dict(enumerate(done.values())))
         table.insert(1, "name", [writable(list(done)[row]) for row in table["row"]])

@@ -70,7 +70,7 @@ def give(
         Explanations.of(list(explanations.values()), list(names.values())).save(out)
     elif form == "png":
         assert out is not None  # `format_of` refuses png without a file
-        draw(explanations, out, many)
+        draw_files(explanations, out, many)
     elif form == "json":
         plain = [e.to_dict() for e in explanations.values()]
         narrow = out is None and "utf" not in (sys.stdout.encoding or "").lower()
@@ -130,7 +130,7 @@ def drawn(e: Explanation) -> Any:
     return plot.attribution(e).figure
 
 
-def draw(explanations: dict[int, Explanation], out: Path, many: bool) -> None:
+def draw_files(explanations: dict[int, Explanation], out: Path, many: bool) -> None:
     """Write one image, or a folder with one image for each row."""
     from matplotlib import pyplot as plt
 

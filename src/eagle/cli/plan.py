@@ -9,11 +9,11 @@ from typing import Any
 
 from eagle import Plan
 from eagle.cli.files import (
-    kind_of,
     one_row,
     read_table,
     refuse_overwriting,
-    same,
+    same_file,
+    table_kind,
     there,
     write_table,
 )
@@ -24,11 +24,11 @@ from eagle.types import InputError, clean
 
 def plan(arguments: Namespace) -> int:
     out: Path = arguments.out
-    kind_of(out)
+    table_kind(out)
     stem = Path(out.name.removesuffix(".gz")).stem
     path: Path = arguments.plan or out.with_name(f"{stem}.plan.json")
     refuse_overwriting([arguments.data], out, path)
-    if out.resolve() == path.resolve() or same(out, path):
+    if out.resolve() == path.resolve() or same_file(out, path):
         raise InputError(f"the rows and the plan need two files, and {path} is one")
     data = read_data(arguments)
     made = explainer(None, data, arguments).plan(one_row(data, arguments.row))

@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from eagle import Explanations
-from eagle.cli.files import kind_of, package, refuse_overwriting, there, write_table
+from eagle.cli.files import package, refuse_overwriting, table_kind, there, write_table
 from eagle.show.many import title
 from eagle.surrogate.posterior import LEVEL
 from eagle.types import InputError, clean, finite, integer, short
@@ -30,7 +30,7 @@ def summary(arguments: Namespace) -> int:
     out: Path | None = arguments.out
     refuse_overwriting([arguments.file], out, arguments.plot)
     if out is not None:
-        kind_of(out)
+        table_kind(out)
     if arguments.plot is not None:
         package("matplotlib", "drawing a plot").use("Agg")
     package("pandas", "a summary")

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import eagle
 from eagle.dataset.job import Maker
-from eagle.dataset.source import Source
+from eagle.dataset.source import DataSource
 from eagle.files.folders import MANIFEST, Manifest
 from eagle.files.sealed import plain_json
 from eagle.survey.identity import versions
@@ -33,7 +33,7 @@ def part_rows_of(maker: Maker) -> int:
 
 
 def manifest(
-    maker: Maker, source: Source, part_rows: int, target: Target, until: Rule | None
+    maker: Maker, source: DataSource, part_rows: int, target: Target, until: Rule | None
 ) -> Manifest:
     """The manifest of a run."""
     config = {

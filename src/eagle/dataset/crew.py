@@ -6,8 +6,8 @@ from collections import deque
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias, final
 
-from eagle.dataset.job import Job, Made
-from eagle.files.folders import Part
+from eagle.dataset.job import FinishedPart, WorkerJob
+from eagle.files.folders import DatasetPart
 
 
 @final
@@ -24,7 +24,7 @@ class Done:
     """A worker has finished its part."""
 
     worker: int
-    made: Made
+    made: FinishedPart
 
 
 @final
@@ -58,7 +58,7 @@ class Crew(Protocol):
     def hire(self) -> int:
         """Start a worker, and give its number."""
 
-    def give(self, worker: int, part: Part) -> None:
+    def give(self, worker: int, part: DatasetPart) -> None:
         """Let a worker that is ready, or done with its last part, do this one."""
 
     def next(self, seconds: float) -> Event | None:
@@ -74,7 +74,7 @@ class Inline:
 
     needs = "this process"
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: WorkerJob) -> None:
         self._job = job
         self._happened: deque[Event] = deque()
 
@@ -82,7 +82,7 @@ class Inline:
         self._happened.append(Ready(0))
         return 0
 
-    def give(self, worker: int, part: Part) -> None:
+    def give(self, worker: int, part: DatasetPart) -> None:
         try:
             self._happened.append(Done(worker, self._job.explain(part)))
         except Exception as error:  # the model may raise anything

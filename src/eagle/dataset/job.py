@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias, final
 
-from eagle.dataset.source import Source
+from eagle.dataset.source import DataSource
 from eagle.explainer import Explainer
 from eagle.explanations import Explanations
 from eagle.files import many
-from eagle.files.folders import Part
+from eagle.files.folders import DatasetPart
 from eagle.packages import one_thread
 from eagle.survey.survey import Survey
 from eagle.targets import Target
@@ -23,7 +23,7 @@ Maker: TypeAlias = Explainer | Survey
 
 @final
 @dataclass(frozen=True)
-class Made:
+class FinishedPart:
     """A part that is finished: its number, rows, rows that the model was asked, and seconds."""
 
     part: int
@@ -34,26 +34,26 @@ class Made:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Job:
+class WorkerJob:
     """All that a worker needs. It is sent to each of them once."""
 
     maker: Maker
-    source: Source
+    source: DataSource
     out: Path
     target: Target
     until: Rule | None
 
-    def explain(self, part: Part) -> Made:
+    def explain(self, part: DatasetPart) -> FinishedPart:
         """Explain a part. Nothing is done if its file is there."""
         began = time.perf_counter()
         if part.there(self.out):
-            return Made(part.number, len(part), 0, 0.0)
+            return FinishedPart(part.number, len(part), 0, 0.0)
         with one_thread():
             explanations, asked = self._explained(part)
         many.save(explanations, self.out / part.name, part.said())
-        return Made(part.number, len(part), asked, time.perf_counter() - began)
+        return FinishedPart(part.number, len(part), asked, time.perf_counter() - began)
 
-    def _explained(self, part: Part) -> tuple[Explanations, int]:
+    def _explained(self, part: DatasetPart) -> tuple[Explanations, int]:
         """The explanations, and how many rows the model was asked for them."""
         rows = self.source.read(part.file, part.start, part.end, part.first)
         if isinstance(self.maker, Survey):

@@ -16,8 +16,8 @@ from typing import IO, Any, Final, final
 
 from eagle import types
 from eagle.dataset.crew import Died, Done, Event, Failed, Ready
-from eagle.dataset.job import Job, Made, shipped
-from eagle.files.folders import Part
+from eagle.dataset.job import FinishedPart, WorkerJob, shipped
+from eagle.files.folders import DatasetPart
 from eagle.types import EagleError, InputError, message_of
 
 THREADS: Final = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
@@ -36,7 +36,7 @@ class Processes:
 
     needs = "worker processes to start"
 
-    def __init__(self, job: Job, parts: Sequence[Part]) -> None:
+    def __init__(self, job: WorkerJob, parts: Sequence[DatasetPart]) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="eagle-")
         self._path = Path(self._folder.name) / "job.pickle"
         try:
@@ -76,7 +76,7 @@ class Processes:
                 self._happened.put(_event(number, line))
         self._happened.put(Died(number))
 
-    def give(self, worker: int, part: Part) -> None:
+    def give(self, worker: int, part: DatasetPart) -> None:
         pipe = self._workers[worker].stdin
         assert pipe is not None
         with suppress(OSError):  # if it has just died, that comes as an event
@@ -111,7 +111,7 @@ def _event(worker: int, line: str) -> Event:
     except ValueError:  # it died while it wrote
         return Died(worker)
     if "made" in data:
-        return Done(worker, Made(**data["made"]))
+        return Done(worker, FinishedPart(**data["made"]))
     if "error" in data:
         return Failed(worker, error_of(data["error"], data["sentence"]))
     return Ready(worker)

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Any, Final, final
 
 from eagle.dataset.crew import Died, Done, Event, Failed, Ready
-from eagle.dataset.job import Job, Made, shipped
+from eagle.dataset.job import FinishedPart, WorkerJob, shipped
 from eagle.dataset.local import error_of, module_path
-from eagle.dataset.worker import told
-from eagle.files.folders import Part
+from eagle.dataset.worker import error_data
+from eagle.files.folders import DatasetPart
 from eagle.types import EagleError, MissingExtraError, message_of, short
 
 QUIET: Final = {"include_dashboard": False, "log_to_driver": False}
@@ -47,30 +47,32 @@ class Doer:
 
     def __init__(self, job: bytes) -> None:
         self._content = job
-        self._job: Job
-        self._parts: Sequence[Part]
+        self._job: WorkerJob
+        self._parts: Sequence[DatasetPart]
 
     def ready(self) -> bool | dict[str, Any]:
         """Read the job. An error comes back as plain data."""
         try:
             self._job, self._parts = pickle.loads(self._content)
         except Exception as error:  # code of the user's own modules may raise anything
-            return told(error, "the job could not be read in a worker: ")
+            return error_data(error, "the job could not be read in a worker: ")
         return True
 
-    def explain(self, number: int) -> Made | dict[str, Any]:
+    def explain(self, number: int) -> FinishedPart | dict[str, Any]:
         """A part that was made, or an error as plain data."""
         try:
             return self._job.explain(self._parts[number])
         except Exception as error:  # the model may raise anything
-            return told(error)
+            return error_data(error)
 
 
 @final
 class Actors:
     """Workers that are actors. They end with this process, however it ends."""
 
-    def __init__(self, job: Job, parts: Sequence[Part], settings: Ray, workers: int) -> None:
+    def __init__(
+        self, job: WorkerJob, parts: Sequence[DatasetPart], settings: Ray, workers: int
+    ) -> None:
         ray = _ray()
         self._settings = settings
         self._mine = not ray.is_initialized()
@@ -97,7 +99,7 @@ class Actors:
         self._waiting[actor.ready.remote()] = len(self._actors) - 1
         return len(self._actors) - 1
 
-    def give(self, worker: int, part: Part) -> None:
+    def give(self, worker: int, part: DatasetPart) -> None:
         self._waiting[self._actors[worker].explain.remote(part.number)] = worker
 
     def next(self, seconds: float) -> Event | None:
@@ -114,7 +116,7 @@ class Actors:
         except ray.exceptions.RayError as error:
             ray.kill(self._actors[worker])  # it may live on where it cannot be reached
             return Died(worker, short(message_of(error), 300))
-        if isinstance(value, Made):
+        if isinstance(value, FinishedPart):
             return Done(worker, value)
         if isinstance(value, dict):
             return Failed(worker, error_of(value["error"], value["sentence"]))

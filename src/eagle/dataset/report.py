@@ -6,7 +6,7 @@ import sys
 import time
 from typing import final
 
-from eagle.dataset.job import Made
+from eagle.dataset.job import FinishedPart
 from eagle.progress import PATIENCE, watched
 
 
@@ -27,7 +27,7 @@ class Report:
         if self._work == self._began:
             self._work = time.monotonic()
 
-    def add(self, made: Made) -> None:
+    def add(self, made: FinishedPart) -> None:
         """One more part is finished."""
         self.done += 1
         self.made += made.rows

@@ -12,16 +12,16 @@ from typing import Any, Final, Literal, final
 
 from eagle.dataset import config
 from eagle.dataset.crew import Crew, Died, Done, Failed, Inline, Ready
-from eagle.dataset.job import Job, Maker
+from eagle.dataset.job import Maker, WorkerJob
 from eagle.dataset.local import Processes
 from eagle.dataset.ray import Actors, Ray
 from eagle.dataset.report import Report
 from eagle.dataset.signals import Stopping
-from eagle.dataset.source import source as source_of
+from eagle.dataset.source import data_source
 from eagle.explainer import Explainer
 from eagle.explanations import Explanations
 from eagle.files import atomic, folders
-from eagle.files.folders import Manifest, Part
+from eagle.files.folders import DatasetPart, Manifest
 from eagle.survey.survey import Survey
 from eagle.targets import Target
 from eagle.types import EagleError, InputError, integer, told
@@ -78,7 +78,7 @@ def explain(
     part_rows = config.part_rows_of(maker) if part_rows is None else part_rows
     asked = None if isinstance(maker, Survey) else maker.kind.asked
     ground = maker.background
-    rows = source_of(Path(source), asked, ground, columns, id_column, predictions)
+    rows = data_source(Path(source), asked, ground, columns, id_column, predictions)
     manifest = config.manifest(maker, rows, integer(part_rows, "part_rows", 1), target, until)
     folder = Path(out)
     if Path(source).is_dir() and folder.resolve().is_relative_to(Path(source).resolve()):
@@ -87,7 +87,7 @@ def explain(
     with _alone(folder):
         atomic.sweep(folder)
         todo = [part for part in manifest.parts if not part.there(folder)]
-        job = Job(maker, rows, folder.absolute(), target, until)
+        job = WorkerJob(maker, rows, folder.absolute(), target, until)
         if todo:
             _run(job, manifest, todo, min(workers, len(todo)), crew_of, progress)
     return folders.load(folder)
@@ -102,9 +102,9 @@ def _engine(engine: Any) -> Ray | None:
 
 
 def _run(
-    job: Job,
+    job: WorkerJob,
     manifest: Manifest,
-    todo: Sequence[Part],
+    todo: Sequence[DatasetPart],
     workers: int,
     cluster: Ray | None,
     progress: bool,
@@ -142,10 +142,12 @@ def _how_far(manifest: Manifest, folder: Path) -> str:
 class Shift:
     """Hands out parts, and replaces workers that die."""
 
-    def __init__(self, crew: Crew, todo: Sequence[Part], report: Report, stop: Stopping) -> None:
+    def __init__(
+        self, crew: Crew, todo: Sequence[DatasetPart], report: Report, stop: Stopping
+    ) -> None:
         self._crew, self._report, self._stop = crew, report, stop
         self._waiting = deque(todo)
-        self._at: dict[int, Part] = {}
+        self._at: dict[int, DatasetPart] = {}
         self._starting: set[int] = set()
         self._idle: set[int] = set()
         self._deaths: Counter[int] = Counter()
@@ -222,14 +224,14 @@ class Shift:
             raise EagleError(f"gave up after {waited:.0f} s of waiting for {self._crew.needs}")
 
 
-def _placed(error: Exception, part: Part | None) -> Exception:
+def _placed(error: Exception, part: DatasetPart | None) -> Exception:
     """The error, with a note of where it happened."""
     if part is not None:
         error.add_note(f"at {part.told}")
     return error
 
 
-def _deadly(part: Part | None, why: str) -> str:
+def _deadly(part: DatasetPart | None, why: str) -> str:
     if part is None:
         return f"{DEATHS} workers died before they were ready: {why}"
     return (

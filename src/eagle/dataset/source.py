@@ -27,7 +27,7 @@ BUFFER: Final = 1 << 20
 
 @final
 @dataclass(frozen=True, eq=False)
-class Rows:
+class SourceRows:
     """Rows that were read: what the explainer takes, their ids, and predictions, if named."""
 
     X: Any
@@ -35,7 +35,7 @@ class Rows:
     predictions: Any = None
 
 
-class Source(Protocol):
+class DataSource(Protocol):
     """Rows in files, by the names of the files."""
 
     @property
@@ -45,7 +45,7 @@ class Source(Protocol):
     def describe(self) -> dict[str, Any]:
         """What decides which rows there are, as plain data."""
 
-    def read(self, file: str, start: int, end: int, first: int) -> Rows:
+    def read(self, file: str, start: int, end: int, first: int) -> SourceRows:
         """Some rows of a file. `first` is the number of the first one among all rows."""
 
 
@@ -54,7 +54,7 @@ class Source(Protocol):
 
 @final
 @dataclass(frozen=True)
-class Wanted:
+class WantedColumns:
     """The columns to read: features, or one column of texts; the rows' ids; predictions."""
 
     features: tuple[str, ...]
@@ -76,7 +76,7 @@ class Parquet:
 
     folder: Path
     names: tuple[str, ...]
-    wanted: Wanted
+    wanted: WantedColumns
     stream: Stream | None = field(default=None, repr=False)
 
     @cached_property
@@ -96,13 +96,13 @@ class Parquet:
         """Without the file that is open here."""
         return {**self.__dict__, "stream": None}
 
-    def read(self, file: str, start: int, end: int, first: int) -> Rows:
+    def read(self, file: str, start: int, end: int, first: int) -> SourceRows:
         path, wanted = self.folder / file, self.wanted
         with reading(path):
             if self.stream is None or not self.stream.can(path, start):
                 self.stream = Stream(path, wanted.every, start)
             table = self.stream.rows(start, end)
-            return Rows(
+            return SourceRows(
                 self._features(table),
                 range(first, first + end - start)
                 if wanted.ids is None
@@ -190,9 +190,9 @@ class ImageFiles:
         told = "\n".join(f"{name} {size}" for name, size in zip(self.names, sizes, strict=True))
         return {"images": hashlib.sha256(told.encode("utf-8", "surrogateescape")).hexdigest()}
 
-    def read(self, file: str, start: int, end: int, first: int) -> Rows:
+    def read(self, file: str, start: int, end: int, first: int) -> SourceRows:
         names = self.names[start:end]
-        return Rows([_image(self.folder / name) for name in names], names)
+        return SourceRows([_image(self.folder / name) for name in names], names)
 
 
 def _image(path: Path) -> Any:
@@ -216,14 +216,14 @@ def _image(path: Path) -> Any:
 # -- which of them -------------------------------------------------------------------------------
 
 
-def source(
+def data_source(
     path: Path,
     asked: str | None,
     background: Background | None,
     columns: str | Sequence[str] | None,
     ids: str | None,
     predictions: str | Sequence[str] | None,
-) -> Source:
+) -> DataSource:
     """The rows in a file or folder, for an explainer of tables, images or anything else.
 
     `asked` is what the explainer explains: None for tables.
@@ -235,7 +235,7 @@ def source(
     schema = _schema(folder / names[0])
     more = _listed(predictions)
     features, named = _features(schema, asked, background, _listed(columns), {ids, *more}, path)
-    wanted = Wanted(features, ids, more, asked is None, named)
+    wanted = WantedColumns(features, ids, more, asked is None, named)
     for name in names:
         has = _schema(folder / name)
         missing = [column for column in wanted.every if column not in has.names]

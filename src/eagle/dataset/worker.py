@@ -33,17 +33,17 @@ def main(path: str) -> None:
     try:
         job, parts = pickle.loads(Path(path).read_bytes())
     except Exception as error:  # code of the user's own modules may raise anything
-        reply(told(error, "the job could not be read in a worker process: "))
+        reply(error_data(error, "the job could not be read in a worker process: "))
         return
     reply({"ready": True})
     for number in asked:
         try:
             reply({"made": asdict(job.explain(parts[number]))})
         except Exception as error:  # so may the model
-            reply(told(error))
+            reply(error_data(error))
 
 
-def told(error: Exception, before: str = "") -> dict[str, Any]:
+def error_data(error: Exception, before: str = "") -> dict[str, Any]:
     """An error as plain data."""
     said = message_of(error)
     if not isinstance(error, EagleError):

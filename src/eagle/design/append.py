@@ -9,7 +9,7 @@ from typing import ClassVar, final
 import numpy as np
 
 from eagle.design.law import by_kernel, draw_with_instance
-from eagle.surrogate.lasso import Columns, columns, path, reported
+from eagle.surrogate.lasso_path import PathColumns, path, path_columns, reported
 from eagle.ties import TIE, best
 from eagle.types import NOTHING, Array, InputError, Kernel, Points, Seen, Space
 
@@ -94,7 +94,7 @@ class Append:
 
     def margins(self, features: Array, y: Array, weight: Array) -> list[Margin]:
         """The margin of each step at which a feature is selected over rivals."""
-        rows = columns(features, y, weight)
+        rows = path_columns(features, y, weight)
         steps = reported(path(rows), self.k)
         return [
             _margin(rows, step.before, step.enters, step.rivals)
@@ -103,7 +103,7 @@ class Append:
         ]
 
 
-def _margin(rows: Columns, slopes: Array, first: int, rivals: tuple[int, ...]) -> Margin:
+def _margin(rows: PathColumns, slopes: Array, first: int, rivals: tuple[int, ...]) -> Margin:
     residual, reach = rows.residual(slopes), rows.reach(slopes)
     second = rivals[best(np.abs(reach[list(rivals)]))]
     one, two = (_folded(rows.x[:, j] * residual, abs(reach[first])) for j in (first, second))

@@ -61,7 +61,7 @@ class Complements:
         out = []
         for space in spaces:
             law = sizes(space, kernel)
-            draw = Drawn(space, law + law[::-1], block, order, drawn)
+            draw = RandomPairs(space, law + law[::-1], block, order, drawn)
             out.append(_planned(draw, budget, listed))
         return out
 
@@ -75,7 +75,7 @@ class Complements:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Drawn:
+class RandomPairs:
     """Random pairs of masks, before duplicates are removed."""
 
     space: Space
@@ -93,7 +93,7 @@ class Drawn:
         return distinct(self.space, [self.space.origin[None], self.block, pairs])
 
 
-def _planned(draw: Drawn, budget: int, listed: int) -> Points:
+def _planned(draw: RandomPairs, budget: int, listed: int) -> Points:
     """The first distinct masks: as many as the budget allows, or all there are."""
     d = len(draw.order)
     few = d <= SMALL

@@ -125,7 +125,7 @@ class Unravel:
             return candidates[:1]
         candidates = candidates[fresh]
         score = self.acquisition(self._belief(seen, space, space.features(candidates), shift))
-        return np.asarray(candidates[best(score, min(self.batch, left))])
+        return np.asarray(candidates[k_largest(score, min(self.batch, left))])
 
     def _belief(self, seen: Seen, space: Space, features: Array, shift: float) -> Belief:
         anchor = space.features(space.origin[None])[0]
@@ -158,7 +158,7 @@ def within(space: Space, interval: float, points: Points) -> Points:
     return out
 
 
-def best(score: Array, k: int) -> NDArray[np.intp]:
+def k_largest(score: Array, k: int) -> NDArray[np.intp]:
     """The places of the k largest scores, the largest first; of equal ones the earlier first."""
     left = score.astype(np.float64)
     picks = np.empty(min(k, len(score)), dtype=np.intp)

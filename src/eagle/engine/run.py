@@ -40,7 +40,7 @@ from eagle.types import (
 )
 from eagle.until import Budget, Rule
 
-Made: TypeAlias = Iterator[tuple[int, Explanation]]
+PlacedExplanations: TypeAlias = Iterator[tuple[int, Explanation]]
 """Explanations as they are made, each with the place of its row."""
 
 Show: TypeAlias = Callable[[Explanation, float], None]
@@ -96,15 +96,17 @@ class Request:
 
 
 def each(
-    groups: Sequence[Group], explain: Callable[[Instances, Request], Made], request: Request
-) -> Made:
+    groups: Sequence[Group],
+    explain: Callable[[Instances, Request], PlacedExplanations],
+    request: Request,
+) -> PlacedExplanations:
     """Explain all groups, small ones first. The places are those of all that were given."""
     for group in sorted(groups, key=lambda group: len(group.instances)):
         for i, explanation in explain(group.instances, request):
             yield group.places[i], explanation
 
 
-def explain(how: Planning, instances: Instances, request: Request) -> Made:
+def explain(how: Planning, instances: Instances, request: Request) -> PlacedExplanations:
     """Explain instances together, so that the model is asked full batches."""
     how, most = allowed(how, instances, request.batch_rows, request.until)
     refuse_large(how, instances, most, request.until)
@@ -414,7 +416,7 @@ def predict(box: Box, groups: Sequence[Group], batch_rows: int) -> Array:
     return np.stack([out[place] for place in sorted(out)])
 
 
-def in_order(made: Made) -> Iterator[Explanation]:
+def in_order(made: PlacedExplanations) -> Iterator[Explanation]:
     """Explanations in the order of their places, each as soon as all before it are done."""
     ready: dict[int, Explanation] = {}
     following = 0
@@ -432,7 +434,7 @@ def in_order(made: Made) -> Iterator[Explanation]:
 
 
 def gathered(
-    made: Made, store: Callable[[Explanation], Explanation], line: Progress
+    made: PlacedExplanations, store: Callable[[Explanation], Explanation], line: Progress
 ) -> list[Explanation]:
     """All explanations in row order, each passed through `store`."""
     done: dict[int, Explanation] = {}

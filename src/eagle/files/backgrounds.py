@@ -14,19 +14,19 @@ from eagle.files.sealed import (
     FAULTS,
     Format,
     flag,
-    integer,
     listed,
     mapping,
     null,
     number,
     number_or,
+    read_integer,
     text,
     why,
 )
 from eagle.table.background import KEPT, STEPS, Background, Column, Member, members
 from eagle.table.column import LARGEST_INTEGER, Codes, key
 from eagle.table.frame import Frame
-from eagle.table.groups import GroupedFrame, checked
+from eagle.table.groups import GroupedFrame, checked_groups
 from eagle.table.units import CALENDARS, Calendar
 from eagle.types import Array, InputError, MissingExtraError
 
@@ -113,13 +113,13 @@ def _read(data: Any) -> Background:
             raise ValueError(f"of column {name!r}, {why(error)}") from None
     if all(column.frozen for column in read):
         raise ValueError("every column is frozen")
-    return Background(tuple(read), template, integer(data["rows"]))
+    return Background(tuple(read), template, read_integer(data["rows"]))
 
 
 def _template(data: Mapping[str, Any], width: int) -> Frame:
     """The empty table of `width` features, with its groups of columns if it has any."""
     groups = [listed(pair, 2) for pair in listed(data.get("groups", []))]
-    places = [[integer(p) for p in listed(some)] for _, some in groups]
+    places = [[read_integer(p) for p in listed(some)] for _, some in groups]
     every = width + sum(len(some) - 1 for some in places)
     if not 0 < every <= WIDEST:
         raise ValueError(f"it has {every} columns")
@@ -130,7 +130,7 @@ def _template(data: Mapping[str, Any], width: int) -> Frame:
     if any(p >= every for some in places for p in some):
         raise ValueError("a group has a column that is not there")
     named = {n: [raw.names[p] for p in some] for n, some in zip(names, places, strict=True)}
-    return GroupedFrame(raw, checked(named, raw))
+    return GroupedFrame(raw, checked_groups(named, raw))
 
 
 # -- one column ---------------------------------------------------------------------------------

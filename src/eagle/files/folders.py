@@ -17,15 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eagle.explanation import Explanation
-from eagle.explanations import Explanations, Made, joined
+from eagle.explanations import Explanations, LazyExplanations, joined
 from eagle.files import atomic, many, sealed
 from eagle.files.sealed import (
     FAULTS,
     Format,
     flag,
-    integer,
     listed,
     mapping,
+    read_integer,
     text,
     why,
 )
@@ -46,7 +46,7 @@ KEPT: Final = 2
 
 @final
 @dataclass(frozen=True)
-class Part:
+class DatasetPart:
     """Rows `start` up to, not including, `end` of a file of the source.
 
     `first` is the number of its first row among the rows of all files. `digest` is that of the run,
@@ -115,13 +115,13 @@ class Manifest:
         )
 
     @cached_property
-    def parts(self) -> tuple[Part, ...]:
-        out: list[Part] = []
+    def parts(self) -> tuple[DatasetPart, ...]:
+        out: list[DatasetPart] = []
         first, size = 0, self.part_rows
         for file, rows in self.files:
             for start in range(0, rows, size):
                 end = min(start + size, rows)
-                out.append(Part(len(out), file, start, end, first + start, self.digest))
+                out.append(DatasetPart(len(out), file, start, end, first + start, self.digest))
             first += rows
         return tuple(out)
 
@@ -147,9 +147,9 @@ class Manifest:
         path = folder / MANIFEST
         try:
             data = FORMAT.opened(sealed.parse(sealed.load(path)))
-            files = [(text(name), integer(rows)) for name, rows in map(listed, data["files"])]
+            files = [(text(name), read_integer(rows)) for name, rows in map(listed, data["files"])]
             versions = {text(k): text(v) for k, v in mapping(data["versions"]).items()}
-            made = cls(mapping(data["config"]), files, integer(data["part_rows"], 1), versions)
+            made = cls(mapping(data["config"]), files, read_integer(data["part_rows"], 1), versions)
             if made.digest != data["digest"]:
                 raise ValueError("its digest does not fit")
         except FileNotFoundError:
@@ -174,7 +174,7 @@ def load(folder: Path) -> Explanations:
         )
     parts = Folder(folder, manifest.parts)
     return Explanations(
-        Made(range(manifest.rows), parts.one),
+        LazyExplanations(range(manifest.rows), parts.one),
         Lazy(manifest.rows, lambda i: parts.part(i)[0].ids[parts.part(i)[1]]),
         Lazy(manifest.rows, lambda i: parts.part(i)[0].targets[parts.part(i)[1]]),
         **parts.common,
@@ -206,7 +206,7 @@ class Lazy(Sequence[Any]):
 class Folder:
     """The parts of a run, in a folder."""
 
-    def __init__(self, folder: Path, parts: Sequence[Part]) -> None:
+    def __init__(self, folder: Path, parts: Sequence[DatasetPart]) -> None:
         self._folder, self._parts = folder, parts
         self._starts = [part.first for part in parts]
         self._rows = parts[-1].first + len(parts[-1])
@@ -220,13 +220,13 @@ class Folder:
             raise self._damaged(part, f"it has {len(loaded):,} rows, not {len(part):,}")
         return loaded
 
-    def _checked(self, part: Part) -> Path:
+    def _checked(self, part: DatasetPart) -> Path:
         path = self._folder / part.name
         if not part.there(self._folder):
             raise self._damaged(part, "it is damaged, or of another run")
         return path
 
-    def _damaged(self, part: Part, what: str) -> InputError:
+    def _damaged(self, part: DatasetPart, what: str) -> InputError:
         return InputError(
             f"{self._folder / part.name} is not what was written there: {what}. Delete it, and "
             "give the same command again to make it anew"
@@ -264,7 +264,7 @@ class Folder:
         head: Mapping[str, Any] = self._look(self._parts[0], _head_of, ["id"])
         return head
 
-    def _look(self, part: Part, look: Callable[[Any], Any], columns: list[str]) -> Any:
+    def _look(self, part: DatasetPart, look: Callable[[Any], Any], columns: list[str]) -> Any:
         return many.opened(self._checked(part), look, columns)
 
     @cached_property

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from eagle.files.sealed import floats, integer, mapping, pack
+from eagle.files.sealed import floats, mapping, pack, read_integer
 from eagle.types import Law, Points
 
 CLOSE = 1e-9
@@ -27,7 +27,7 @@ def read(data: Any, points: Points, d: int) -> Law | None:
         return None
     chance, inside = (floats(mapping(data)[name], 1) for name in ("chance", "inside"))
     sizes = None if data["sizes"] is None else floats(data["sizes"], 1)
-    steps = integer(data["steps"], 1)
+    steps = read_integer(data["steps"], 1)
     whole = points.dtype.kind in "ui" and points.ndim == 2 and points.shape[1] == d
     if not whole or points.max(initial=0) >= steps or points.min(initial=0) < 0:
         raise ValueError("its points are no steps of its law")

@@ -15,16 +15,16 @@ from typing import Any, Final, TypeVar
 
 import numpy as np
 
-from eagle.explanations import Common, Explanations, Made, Stacked, bare, bounds_at
+from eagle.explanations import Common, Explanations, LazyExplanations, Stacked, bare, bounds_at
 from eagle.files import atomic, links, ragged, sealed
 from eagle.files.sealed import (
     FAULTS,
     Format,
     flag,
-    integer,
     listed,
     one_of,
     plain_json,
+    read_integer,
     scalar,
     text,
     why,
@@ -186,7 +186,7 @@ def common_of(head: Mapping[str, Any]) -> dict[str, Any]:
         "outputs": tuple(map(scalar, listed(head["outputs"]))),
         "task": one_of(head["task"], ("classification", "regression")),
         "method": text(head["method"]),
-        "seed": integer(head["seed"]),
+        "seed": read_integer(head["seed"]),
         "link": links.read(head),
     }
 
@@ -207,7 +207,7 @@ def _alike(
 
     said = {**common, "bounds": bounds, "conditions": _Conditions(t)}
     unknown = np.full((1, len(common["outputs"])), np.nan)
-    items = Made(range(len(t)), lambda i: bare(said, t, i, targets[i], unknown))
+    items = LazyExplanations(range(len(t)), lambda i: bare(said, t, i, targets[i], unknown))
     errors = Common(t.scores, t.spread, t.df) if t.kind else None
     return Explanations(items, ids, targets, **common, stacked=t, errors=errors)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from eagle.files.sealed import flag, integer, listed, mapping, pack, unpack
+from eagle.files.sealed import flag, listed, mapping, pack, read_integer, unpack
 from eagle.table.background import STEPS
 from eagle.table.moves import Moves
 from eagle.types import Array, Points
@@ -42,7 +42,7 @@ def read(data: Any, points: Points, d: int) -> Moves | None:
         return None
     offsets = [flag(v) for v in listed(mapping(data)["offsets"], d)]
     coded = tuple(flag(v) for v in listed(data["coded"], d))
-    steps = integer(data.get("steps", STEPS), STEPS)
+    steps = read_integer(data.get("steps", STEPS), STEPS)
     own, values = (unpack(data[name], 1).astype(np.float64) for name in ("own", "values"))
     starts = unpack(data["starts"], 1).astype(np.intp)
     first = np.flatnonzero(starts == 0)

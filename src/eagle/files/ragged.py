@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from eagle.explanation import Explanation
-from eagle.explanations import Made, alone, bounds_at
+from eagle.explanations import LazyExplanations, alone, bounds_at
 from eagle.files import sealed
 from eagle.files.sealed import plain_json, scalar, text, writable
 from eagle.surrogate.posterior import LEVEL, Posterior, StudentT
@@ -45,7 +45,7 @@ def columns(pa: Any, items: Sequence[Explanation]) -> dict[str, Any]:
     return out
 
 
-def items(table: Any, common: Mapping[str, Any], targets: Sequence[Any]) -> Made:
+def items(table: Any, common: Mapping[str, Any], targets: Sequence[Any]) -> LazyExplanations:
     """The explanations of a table that `columns` made, each when it is looked at."""
     _check(table)
     unknown = np.full((1, len(common["outputs"])), np.nan)
@@ -68,7 +68,7 @@ def items(table: Any, common: Mapping[str, Any], targets: Sequence[Any]) -> Made
             **{name: float(row[name]) for name in BY_ROW},
         )
 
-    return Made(range(len(table)), make)
+    return LazyExplanations(range(len(table)), make)
 
 
 def _posterior(row: Mapping[str, Any], lists: Mapping[str, Array | None]) -> Posterior | None:

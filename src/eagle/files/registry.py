@@ -7,14 +7,14 @@ from contextlib import contextmanager
 from typing import Any, Final, TypeVar, cast, overload
 
 from eagle.surrogate.bayes import BayesLinear, Prior
+from eagle.surrogate.bayes_ridge import BayesRidge
 from eagle.surrogate.bootstrap import Bootstrap
 from eagle.surrogate.boundary import Boundary
-from eagle.surrogate.evidence import BayesRidge
 from eagle.surrogate.functional import Functional
 from eagle.surrogate.heldout import Cautious, HeldOut
+from eagle.surrogate.lasso import Lasso
 from eagle.surrogate.logistic import Logistic
 from eagle.surrogate.pairs import Paired
-from eagle.surrogate.penalised import Lasso
 from eagle.surrogate.process import Process
 from eagle.surrogate.reweighted import Evenness, Reweighted
 from eagle.surrogate.ridge import Ridge

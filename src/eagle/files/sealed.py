@@ -81,7 +81,7 @@ class Format:
         """The data, if they are of this kind and plain, and if their checksum fits."""
         if mapping(data)["kind"] != self.kind:
             raise ValueError("it is something else")
-        schema = integer(data["schema"])
+        schema = read_integer(data["schema"])
         if not self.reads(schema):
             raise ValueError(f"it has schema {schema}, not {self.oldest} to {self.schema}")
         check(dict(data), schema, self.sealed_since)
@@ -228,7 +228,7 @@ def number_or(value: Any, otherwise: float) -> float:
     return otherwise if value is None else number(value)
 
 
-def integer(value: Any, least: int = 0) -> int:
+def read_integer(value: Any, least: int = 0) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         raise ValueError(f"{spoken(value)} stands where an integer from {least} on should be")
     return value
@@ -278,7 +278,7 @@ def pack(array: NDArray[Any]) -> dict[str, Any]:
 def unpack(data: Any, dimensions: int | None = None) -> NDArray[Any]:
     """The array that `pack` wrote. The shape is checked against the bytes before allocation."""
     dtype = DTYPES[one_of(mapping(data)["dtype"], DTYPES)]
-    shape = tuple(integer(n) for n in listed(data["shape"], dimensions))
+    shape = tuple(read_integer(n) for n in listed(data["shape"], dimensions))
     if len(shape) > 4:
         raise ValueError(f"an array has {len(shape)} dimensions")
     size, encoded = math.prod(shape) * dtype.itemsize, text(data["data"])

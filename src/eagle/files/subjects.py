@@ -8,7 +8,7 @@ import numpy as np
 
 from eagle.files import surrogates
 from eagle.files.registry import name_of
-from eagle.files.sealed import floats, integer, listed, mapping, pack, text, unpack
+from eagle.files.sealed import floats, listed, mapping, pack, read_integer, text, unpack
 from eagle.subject import Curves, Image, Passage, Subject
 
 
@@ -42,7 +42,7 @@ def read(data: Any, d: int) -> Subject | None:
     note, cut = text(data["note"]), text(data.get("cut", ""))  # files of before have no cut
     if "text" in data:
         words = text(data["text"])
-        triples = [[integer(n) for n in listed(span, 3)] for span in listed(data["spans"])]
+        triples = [[read_integer(n) for n in listed(span, 3)] for span in listed(data["spans"])]
         spans = tuple((s, e, k) for s, e, k in triples)
         if not all(s <= e <= len(words) and k < d for s, e, k in spans):
             raise ValueError("the spans do not fit the text")

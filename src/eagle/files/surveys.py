@@ -20,7 +20,6 @@ from eagle.files.sealed import (
     Format,
     flag,
     floats,
-    integer,
     listed,
     mapping,
     null,
@@ -29,6 +28,7 @@ from eagle.files.sealed import (
     one_of,
     pack,
     plain_json,
+    read_integer,
     scalar,
     text,
     why,
@@ -39,7 +39,7 @@ from eagle.models.native import Task
 from eagle.source.tables import Tables
 from eagle.survey.compare import boxed
 from eagle.survey.identity import Identity, background_digest, identity
-from eagle.survey.plan import LEAST, Account, Ask, Setting
+from eagle.survey.plan import LEAST, Account, ModelAccess, Setting
 from eagle.survey.rows import supplement
 from eagle.survey.survey import Survey
 from eagle.survey.weigh import Supplement
@@ -162,18 +162,20 @@ def _read(data: Mapping[str, Any]) -> Survey:
     setting = Setting(
         Tables(background, "binned"),
         Exponential(width, flag(kernel["root"])),
-        integer(data["seed"]),
-        Ask(asked, BATCH),
+        read_integer(data["seed"]),
+        ModelAccess(asked, BATCH),
         which,
     )
     answers, account = floats(data["answers"], 2), mapping(data["account"])
-    plan = setting.plan(integer(data["rows"]))
+    plan = setting.plan(read_integer(data["rows"]))
     if answers.shape != (len(plan.drawn), len(outputs)):
         raise ValueError("its answers do not fit its rows")
     if plan.drawn.digest != text(data["digest"]):
         raise ValueError("its rows are drawn otherwise by this version")
     paid = Account(
-        integer(account["rows"]), integer(account["calls"]), number_or(account["seconds"], np.nan)
+        read_integer(account["rows"]),
+        read_integer(account["calls"]),
+        number_or(account["seconds"], np.nan),
     )
     survey = Survey(setting, plan.drawn, answers, paid)
     for one in listed(data["supplements"]):
@@ -183,7 +185,11 @@ def _read(data: Mapping[str, Any]) -> Survey:
 
 
 def _supplement(survey: Survey, data: Mapping[str, Any], outputs: int) -> Supplement:
-    column, state, value = integer(data["column"]), integer(data["state"]), text(data["value"])
+    column, state, value = (
+        read_integer(data["column"]),
+        read_integer(data["state"]),
+        text(data["value"]),
+    )
     law = survey.setting.law
     if column >= len(law.share) or state >= law.share.shape[1]:
         raise ValueError("a supplement is of a column that is not there")

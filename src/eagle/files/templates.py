@@ -9,16 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from eagle.files.sealed import flag, integer, listed, mapping, one_of, spoken, text
+from eagle.files.sealed import flag, listed, mapping, one_of, read_integer, spoken, text
 from eagle.table.dataframes import NarwhalsFrame, PandasFrame, narwhals
 from eagle.table.frame import ArrayFrame, Frame, SparseFrame
-from eagle.table.units import Kind, Unit
+from eagle.table.units import ColumnUnit, UnitKind
 from eagle.types import InputError, MissingExtraError
 
 KINDS = ("array", "sparse", "pandas", "polars", "pyarrow")
 SPARSE = ("array", "matrix")
 MARKERS = ("None", "NaN", "NA", "NaT", "Decimal")
-KINDS_OF_OBJECTS: tuple[Kind, ...] = ("date", "datetime", "duration", "decimal")
+KINDS_OF_OBJECTS: tuple[UnitKind, ...] = ("date", "datetime", "duration", "decimal")
 TIME_UNITS = ("s", "ms", "us", "ns")
 
 LONGEST = 1 << 20
@@ -115,7 +115,7 @@ def from_dict(data: Any, width: int) -> Frame:
     kind = one_of(mapping(data)["table"], KINDS)
     names = None if data["names"] is None else read_names(data["names"], width)
     if kind == "array":
-        if integer(data["width"]) != width:
+        if read_integer(data["width"]) != width:
             raise ValueError("the template does not fit the columns")
         dtype = numpy_dtype(data["dtype"])
         missing_markers, integers = (
@@ -144,7 +144,7 @@ def from_dict(data: Any, width: int) -> Frame:
     return NarwhalsFrame(table)
 
 
-def _units(units: Mapping[int, Unit], names: Sequence[Any]) -> dict[str, Any]:
+def _units(units: Mapping[int, ColumnUnit], names: Sequence[Any]) -> dict[str, Any]:
     """The units of columns of objects; nothing where there are none."""
     for j, unit in units.items():
         if unit.made != "python" or unit.zone is not None:
@@ -156,18 +156,18 @@ def _units(units: Mapping[int, Unit], names: Sequence[Any]) -> dict[str, Any]:
     return {"units": listed_units} if listed_units else {}
 
 
-def _read_units(data: Mapping[str, Any], dtypes: Sequence[Any]) -> dict[int, Unit]:
+def _read_units(data: Mapping[str, Any], dtypes: Sequence[Any]) -> dict[int, ColumnUnit]:
     """The units of columns of objects."""
     out = {}
     for entry in listed(data.get("units", [])):
         place, kind, digits = listed(entry, 3)
-        j = integer(place)
+        j = read_integer(place)
         if j >= len(dtypes) or dtypes[j] != np.dtype(object):
             raise ValueError("a column that holds no objects has the unit of objects")
-        if integer(digits) > (300 if kind == "decimal" else 0):
+        if read_integer(digits) > (300 if kind == "decimal" else 0):
             raise ValueError("a unit has too many digits")
         (known,) = (k for k in KINDS_OF_OBJECTS if k == kind)
-        out[j] = Unit(known, digits=integer(digits))
+        out[j] = ColumnUnit(known, digits=read_integer(digits))
     return out
 
 
@@ -186,7 +186,7 @@ def _read_markers(data: Any, width: int) -> list[Any]:
 
 def _places(data: Any, width: int) -> list[int]:
     """The places of some of the columns."""
-    places = [integer(j) for j in listed(data)]
+    places = [read_integer(j) for j in listed(data)]
     if any(j >= width for j in places):
         raise ValueError("the template names a column that is not there")
     return places

@@ -15,7 +15,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from eagle.metrics.validate import count, numbers
+from eagle.metrics.validate import count, finite_numbers
 from eagle.types import Array, InputError
 
 __all__ = ["Gaps", "deletion", "drop", "gaps", "held_out_rank", "insertion"]
@@ -100,7 +100,7 @@ def held_out_rank(scores: ArrayLike, masks: ArrayLike, answers: ArrayLike) -> fl
     of the two does not vary.
     """
     kept = np.asarray(masks)
-    size, known = numbers(scores, "scores", "d"), numbers(answers, "answers", "m")
+    size, known = finite_numbers(scores, "scores", "d"), finite_numbers(answers, "answers", "m")
     if kept.shape != (len(known), len(size)) or not np.isin(kept, (0, 1)).all():
         raise InputError(
             f"masks are True or False, shape ({len(known)}, {len(size)}), not {kept.shape}"
@@ -136,7 +136,7 @@ def _first(order: NDArray[np.intp]) -> Masks:
 
 
 def _answers(ask: Ask, masks: Masks) -> Array:
-    answers = numbers(ask(masks), "answers", "m")
+    answers = finite_numbers(ask(masks), "answers", "m")
     if len(answers) != len(masks):
         raise InputError(f"{len(masks)} masks need as many answers, not {len(answers)}")
     return answers

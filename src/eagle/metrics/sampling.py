@@ -18,7 +18,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from eagle.metrics.validate import numbers, weights
+from eagle.metrics.validate import finite_numbers, weights
 from eagle.surrogate.bayes import Information, Prior, augment
 from eagle.types import Array, InputError
 
@@ -117,7 +117,7 @@ def crossover(curve: ArrayLike, budgets: ArrayLike, level: ArrayLike) -> Array:
     no interpolation between budgets.
     """
     heights, at = _curve(curve, budgets)
-    wanted = numbers(level, "level", "…")
+    wanted = finite_numbers(level, "level", "…")
     if wanted.shape not in ((), heights.shape[:-1]):
         raise InputError(
             f"level must be one number, or one for each of {heights.shape[:-1]} curves"
@@ -150,7 +150,7 @@ def _plan(
     features: ArrayLike, weight: ArrayLike, prior: Prior, slopes: bool
 ) -> tuple[Array, Array, Array]:
     """Rows and weights whose sum is V⁻¹ − Λ, and the diagonal of Λ."""
-    z = numbers(features, "features", "n", "d")
+    z = finite_numbers(features, "features", "n", "d")
     counts = weights(weight, len(z))
     precision = prior.precision(z.shape[1])
     if slopes:
@@ -202,10 +202,10 @@ def _budgets(budgets: ArrayLike, most: int) -> NDArray[np.intp]:
 
 def _curve(curve: ArrayLike, budgets: ArrayLike) -> tuple[Array, Array]:
     """Heights, shape (…, budgets), and the budgets they stand at."""
-    at = numbers(budgets, "budgets", "budgets")
+    at = finite_numbers(budgets, "budgets", "budgets")
     if (np.diff(at) <= 0).any():
         raise InputError("budgets must grow")
-    heights = numbers(curve, "curve", "…", "budgets")
+    heights = finite_numbers(curve, "curve", "…", "budgets")
     if heights.shape[-1] != len(at):
         raise InputError(f"{len(at)} budgets need as many heights, not {heights.shape[-1]}")
     return heights, at

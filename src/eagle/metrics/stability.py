@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from eagle.metrics.validate import (
+    any_numbers,
     bounds,
     count,
+    finite_numbers,
     flags,
-    floats,
-    numbers,
     pairs,
     runs,
     same,
@@ -109,7 +109,7 @@ def coefficients_index(intervals: ArrayLike, selected: ArrayLike) -> float:
     asks for more than a point.
     """
     chosen = _selected(selected)
-    given = floats(intervals, "intervals", "runs", "d", "2")
+    given = any_numbers(intervals, "intervals", "runs", "d", "2")
     if given.shape != (*chosen.shape, 2):
         raise InputError(
             f"intervals must have the shape {(*chosen.shape, 2)}, as what is selected, "
@@ -141,8 +141,11 @@ def lipschitz(scores: ArrayLike, x: ArrayLike, near_scores: ArrayLike, near: Arr
     caller's. The figure says how far an explanation moves with its instance, which includes how far
     the model itself changes.
     """
-    own, centre = numbers(scores, "scores", "d"), numbers(x, "x", "p")
-    others, points = numbers(near_scores, "near_scores", "m", "d"), numbers(near, "near", "m", "p")
+    own, centre = finite_numbers(scores, "scores", "d"), finite_numbers(x, "x", "p")
+    others, points = (
+        finite_numbers(near_scores, "near_scores", "m", "d"),
+        finite_numbers(near, "near", "m", "p"),
+    )
     same("near_scores", others.shape[1], len(own))
     if len(others) != len(points) or points.shape[1] != len(centre):
         raise InputError(

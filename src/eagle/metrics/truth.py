@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from eagle.metrics.stability import overlap
-from eagle.metrics.validate import bounds, numbers, runs, same, strongest, weights
+from eagle.metrics.validate import bounds, finite_numbers, runs, same, strongest, weights
 from eagle.surrogate.fit import weighted_r2
 from eagle.types import Array, InputError
 
@@ -90,7 +90,7 @@ def coverage(intervals: ArrayLike, reference: ArrayLike) -> Array:
 
     `intervals` has the shape (runs, d, 2). Print the mean of the result beside the level.
     """
-    given, truth = bounds(intervals), numbers(reference, "reference", "d")
+    given, truth = bounds(intervals), finite_numbers(reference, "reference", "d")
     if given.ndim != 3:
         raise InputError(f"intervals must have the shape (runs, d, 2), not {given.shape}")
     same("the reference", len(truth), given.shape[1])
@@ -111,7 +111,7 @@ def fidelity(y: ArrayLike, predicted: ArrayLike, weight: ArrayLike) -> float:
 
     1 is perfect, 0 as good as the weighted mean. NaN where the answers do not vary.
     """
-    answers, line = numbers(y, "y", "n"), numbers(predicted, "predicted", "n")
+    answers, line = finite_numbers(y, "y", "n"), finite_numbers(predicted, "predicted", "n")
     if len(answers) != len(line):
         raise InputError(f"{len(answers)} answers need as many predictions, not {len(line)}")
     counts = weights(weight, len(answers))
@@ -120,6 +120,6 @@ def fidelity(y: ArrayLike, predicted: ArrayLike, weight: ArrayLike) -> float:
 
 
 def _both(scores: ArrayLike, reference: ArrayLike) -> tuple[Array, Array]:
-    by_run, truth = runs(scores, 1), numbers(reference, "reference", "d")
+    by_run, truth = runs(scores, 1), finite_numbers(reference, "reference", "d")
     same("the reference", len(truth), by_run.shape[1])
     return by_run, truth

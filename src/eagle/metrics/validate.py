@@ -11,25 +11,25 @@ from eagle.ties import ranked
 from eagle.types import Array, InputError
 
 
-def numbers(values: ArrayLike, name: str, *shape: str) -> Array:
+def finite_numbers(values: ArrayLike, name: str, *shape: str) -> Array:
     """Finite numbers with one axis for each word of `shape`.
 
     If `shape` begins with "…", any number of axes may come first. No axis is empty.
     """
-    array = floats(values, name, *shape)
+    array = any_numbers(values, name, *shape)
     if not np.isfinite(array).all():
         raise InputError(f"{name} must be finite: there are NaN or infinite numbers among them")
     return array
 
 
-def floats(values: ArrayLike, name: str, *shape: str) -> Array:
-    """As `numbers`, but they may be infinite or missing."""
+def any_numbers(values: ArrayLike, name: str, *shape: str) -> Array:
+    """As `finite_numbers`, but they may be infinite or missing."""
     return _array(values, name, "biuf", "numbers", shape).astype(np.float64)
 
 
 def runs(scores: ArrayLike, least: int = 2) -> Array:
     """Scores of several runs on the same features, shape (runs, d)."""
-    by_run = numbers(scores, "scores", "runs", "d")
+    by_run = finite_numbers(scores, "scores", "runs", "d")
     if len(by_run) < least:
         raise InputError(f"at least {least} runs are needed here, not {len(by_run)}")
     return by_run
@@ -37,7 +37,7 @@ def runs(scores: ArrayLike, least: int = 2) -> Array:
 
 def bounds(intervals: ArrayLike) -> Array:
     """Intervals of any shape (…, d, 2), low before high; a bound may be infinite."""
-    given = floats(intervals, "intervals", "…", "d", "2")
+    given = any_numbers(intervals, "intervals", "…", "d", "2")
     if given.shape[-1] != 2:
         raise InputError(f"intervals must have the shape (…, d, 2), not {given.shape}")
     if not (given[..., 0] <= given[..., 1]).all():
@@ -52,7 +52,7 @@ def flags(values: ArrayLike, name: str, *shape: str) -> NDArray[np.bool_]:
 
 def weights(values: ArrayLike, rows: int) -> Array:
     """One weight of zero or more for each row, not all of them zero."""
-    given = numbers(values, "weight", "n")
+    given = finite_numbers(values, "weight", "n")
     if len(given) != rows:
         raise InputError(f"{rows} rows need as many weights, not {len(given)}")
     if (given < 0).any() or not given.any():

@@ -85,7 +85,7 @@ class Box:
 
     def read(self, answers: Any, rows: int) -> Array:
         """A checked reply as numbers of shape (rows, outputs)."""
-        checked = check(answers, rows, self.partial)
+        checked = checked_reply(answers, rows, self.partial)
         self.headings.note(answers)
         known = ~np.isnan(checked).any(axis=1)
         if known.all():
@@ -421,7 +421,7 @@ def _headings(reply: Any) -> tuple[Any, ...] | None:
     return listed if useful and len(set(listed)) == len(listed) else None
 
 
-def check(reply: Any, rows: int, partial: bool = False) -> Array:
+def checked_reply(reply: Any, rows: int, partial: bool = False) -> Array:
     """The reply to `rows` rows as finite floats, shape (rows, outputs).
 
     In a `partial` reply, rows of NaN are rows without an answer.

@@ -15,8 +15,7 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-from eagle.models.bounded import Bounded
-from eagle.models.box import Box, check
+from eagle.models.box import Box, checked_reply
 from eagle.models.codecs import (
     Codec,
     Instances,
@@ -28,10 +27,11 @@ from eagle.models.codecs import (
     address,
     codec,
 )
+from eagle.models.concurrent import ConcurrentCalls
 from eagle.models.inputs import Inputs
 from eagle.models.native import Task
 from eagle.models.recording import Recording, opened, stacked
-from eagle.models.wire import Pace, Retry, Secrets, Wire, package
+from eagle.models.wire import Pace, Retry, Secrets, Wire, httpx_package
 from eagle.quote import Fare
 from eagle.types import (
     Array,
@@ -124,8 +124,8 @@ class Endpoint:
         self.batch_bytes = integer(batch_bytes, "batch_bytes", 1)
         if gaps is None:
             gaps = 0.0 if self._language is None else GAPS
-        self._bounded = Bounded(concurrency, gaps)
-        self.concurrency = self._bounded.concurrency
+        self._concurrent = ConcurrentCalls(concurrency, gaps)
+        self.concurrency = self._concurrent.concurrency
         self._count = _Count()
         if not finite(timeout) or not timeout > 0:
             raise InputError(f"timeout is a positive number of seconds, not {told(timeout)}")
@@ -136,7 +136,7 @@ class Endpoint:
         secrets = Secrets(dict(headers_env or {}), token_env)
         whole = address(url, self._codec.path)
         self._wire = Wire(whole, secrets, float(timeout), self.concurrency, retry)
-        package()  # refused now if it is not installed, not at the first question
+        httpx_package()  # refused now if it is not installed, not at the first question
         self.name = self._wire.shown if name is None else str(name)
         # Answers of a language model depend on what is asked about its text, too.
         what = "answers" if self._language is None else repr(self._codec)
@@ -152,7 +152,7 @@ class Endpoint:
     @property
     def failures(self) -> tuple[str, ...]:
         """Sentences about rows that failed and were left out, the last 20."""
-        return self._bounded.failures
+        return self._concurrent.failures
 
     @property
     def tokens(self) -> int | None:
@@ -161,7 +161,7 @@ class Endpoint:
 
     def as_box(self, task: Task | None, outputs: tuple[Any, ...] | None) -> Box:
         """How it is asked, and how its answers are read."""
-        partial = self._bounded.gaps > 0
+        partial = self._concurrent.gaps > 0
         if self._language is None:
             return Box(self, "Endpoint()", task, outputs, partial=partial)
         what = self._language.output
@@ -179,7 +179,7 @@ class Endpoint:
         if not len(inputs):
             raise InputError("there are no rows to ask")
         inputs.refuse(self._missing)
-        self._bounded.expect(len(inputs))
+        self._concurrent.expect(len(inputs))
         recording = self._recording
         if recording is None:
             return self._ask(inputs, self._post)
@@ -213,7 +213,7 @@ class Endpoint:
         size, _, _ = self._size(inputs)
         starts = range(0, len(inputs), size)
         batches = [inputs.take(slice(start, start + size)) for start in starts]
-        return self._bounded.ask(batches, lambda batch: self._batch(batch, post))
+        return self._concurrent.ask(batches, lambda batch: self._batch(batch, post))
 
     def _size(self, inputs: Inputs) -> tuple[int, int, int]:
         """The rows of a batch, the bytes of a request without rows, and those of the first row."""
@@ -279,7 +279,7 @@ class Endpoint:
                 f"the endpoint answered with integers, such as {told(array.flat[0])}, as a model "
                 f"does that gives labels: {ask}; if they are quantities, say integers=True"
             )
-        return check(array, rows)
+        return checked_reply(array, rows)
 
 
 @final

@@ -16,9 +16,9 @@ from typing import Any, Final, final
 
 import numpy as np
 
-from eagle.models.bounded import Bounded
 from eagle.models.box import Box
 from eagle.models.causal import Local
+from eagle.models.concurrent import ConcurrentCalls
 from eagle.models.inputs import Inputs
 from eagle.models.likelihood import Answer, FirstToken, Given, Next, YesNo, log_odds
 from eagle.models.native import Task
@@ -233,7 +233,7 @@ class Each:
         if not callable(function):
             raise InputError(f"a function of a prompt is asked, not {told(function)}")
         self.function, self.name = function, str(name)
-        self._bounded = Bounded(concurrency, gaps)
+        self._concurrent = ConcurrentCalls(concurrency, gaps)
         self._recording = (
             None if ledger is None else Recording(opened(ledger), self.name, version, "each")
         )
@@ -241,11 +241,11 @@ class Each:
     @property
     def failures(self) -> tuple[str, ...]:
         """Sentences about prompts that failed and were left out, the last 20."""
-        return self._bounded.failures
+        return self._concurrent.failures
 
     def as_box(self, task: Task | None, outputs: tuple[Any, ...] | None) -> Box:
         """How it is asked, and how its answers are read."""
-        partial, known = self._bounded.gaps > 0, outputs or (self.name,)
+        partial, known = self._concurrent.gaps > 0, outputs or (self.name,)
         return Box(self, f"Each({self.name})", task or "regression", known, partial=partial)
 
     def __call__(self, prompts: Any) -> Array:
@@ -253,7 +253,7 @@ class Each:
         inputs, recording = Inputs.of(prompts), self._recording
         if not len(inputs):
             raise InputError("there are no prompts to ask")
-        self._bounded.expect(len(inputs))
+        self._concurrent.expect(len(inputs))
         if recording is None:
             return self._ask(inputs, self._one)
 
@@ -263,7 +263,7 @@ class Each:
         return recording.answer(inputs, lambda fresh: self._ask(fresh, billed))
 
     def _ask(self, inputs: Inputs, one: Callable[[Inputs], Array]) -> Array:
-        return self._bounded.ask([inputs.take([i]) for i in range(len(inputs))], one)
+        return self._concurrent.ask([inputs.take([i]) for i in range(len(inputs))], one)
 
     def _one(self, one: Inputs) -> Array:
         try:

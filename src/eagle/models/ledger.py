@@ -56,7 +56,7 @@ CREATE TABLE intents (
 
 @final
 @dataclass(frozen=True)
-class Known:
+class LedgerModel:
     """One model in a ledger, and how many of its rows are answered, in doubt and in flight."""
 
     name: str
@@ -69,10 +69,10 @@ class Known:
 
 @final
 @dataclass(frozen=True)
-class Summary:
+class LedgerSummary:
     """What a ledger holds. `first` and `last` say when the oldest and newest answers came."""
 
-    models: tuple[Known, ...]
+    models: tuple[LedgerModel, ...]
     first: datetime | None
     last: datetime | None
 
@@ -209,7 +209,7 @@ class Ledger:
 
     # -- what is in it --------------------------------------------------------------------------
 
-    def summary(self) -> Summary:
+    def summary(self) -> LedgerSummary:
         """How many rows of which models were answered, and how many are in doubt."""
         with self._reading() as db:
             rows = dict(db.execute("SELECT model, COUNT(*) FROM answers GROUP BY model"))
@@ -221,7 +221,7 @@ class Ledger:
                 lost = bool(doubt) or ended(process)
                 sent[model, lost] = sent.get((model, lost), 0) + size // KEY
             models = tuple(
-                Known(
+                LedgerModel(
                     name,
                     version,
                     function,
@@ -233,7 +233,7 @@ class Ledger:
                     "SELECT id, name, version, function FROM models"
                 )
             )
-        return Summary(models, _date(first), _date(last))
+        return LedgerSummary(models, _date(first), _date(last))
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """Each answered row with its model, its inputs where they were kept, and its answers."""
@@ -417,7 +417,7 @@ def _date(seconds: float | None) -> datetime | None:
     return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
 
 
-def table(rows: Iterable[dict[str, Any]]) -> dict[str, list[Any]]:
+def as_columns(rows: Iterable[dict[str, Any]]) -> dict[str, list[Any]]:
     """Rows of several models as columns, None where a row has none."""
     listed = list(rows)
     names = list(dict.fromkeys(name for row in listed for name in row))

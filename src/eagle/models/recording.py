@@ -14,7 +14,7 @@ from typing import Any, Final, final
 import numpy as np
 
 from eagle.log import LOG
-from eagle.models.box import Box, box, check
+from eagle.models.box import Box, box, checked_reply
 from eagle.models.inputs import Inputs
 from eagle.models.ledger import Ledger, keys_of
 from eagle.models.native import Task
@@ -131,7 +131,9 @@ class Recorded:
         recording = Recording(self._ledger, self.name, self.version, label)
 
         def ask(fresh: Inputs) -> Array:
-            return recording.billed(fresh, lambda _: check(function(fresh.native), len(fresh)))
+            return recording.billed(
+                fresh, lambda _: checked_reply(function(fresh.native), len(fresh))
+            )
 
         return recording.answer(inputs, ask)
 

@@ -199,7 +199,7 @@ class Wire:
 
     def _once(self, body: bytes, headers: Mapping[str, str], rows: int, fresh: bool) -> _Reply:
         """The reply, whatever its status, on a connection that is kept or a fresh one."""
-        httpx = package()
+        httpx = httpx_package()
         client = self._new(httpx) if fresh else self._kept(httpx)
         began = time.monotonic()
         try:
@@ -315,7 +315,7 @@ class _Reply:
 @cache
 def _verified() -> Any:
     """The SSL context. It verifies certificates; reading the trusted ones is slow, so done once."""
-    return package().create_ssl_context()
+    return httpx_package().create_ssl_context()
 
 
 def _close(client: Any, owner: int) -> None:
@@ -324,7 +324,7 @@ def _close(client: Any, owner: int) -> None:
         client.close()
 
 
-def package() -> Any:
+def httpx_package() -> Any:
     """The package httpx."""
     try:
         import httpx

@@ -10,7 +10,7 @@ from typing import Any, Protocol, final
 from eagle.explainer import Explainer
 from eagle.explanation import Explanation
 from eagle.explanations import Explanations
-from eagle.notebook.rows import Column, Rows
+from eagle.notebook.rows import ViewColumn, ViewRows
 from eagle.survey.survey import Survey
 from eagle.targets import Target
 from eagle.types import InputError, short, told
@@ -24,7 +24,7 @@ class Asking(Protocol):
         """What rows are called."""
 
     @property
-    def columns(self) -> list[Column]:
+    def columns(self) -> list[ViewColumn]:
         """What can be edited; nothing if nothing can."""
 
     def values(self, row: int) -> list[Any]:
@@ -40,14 +40,14 @@ class Live:
     """Rows that an explainer or a survey explains when they are asked for."""
 
     made_by: Explainer | Survey
-    rows: Rows
+    rows: ViewRows
 
     @property
     def labels(self) -> list[str]:
         return self.rows.labels
 
     @cached_property
-    def columns(self) -> list[Column]:
+    def columns(self) -> list[ViewColumn]:
         return self.rows.columns()
 
     def values(self, row: int) -> list[Any]:
@@ -73,7 +73,7 @@ class Kept:
         return [short(str(one), 60) for one in self.explanations.ids]
 
     @property
-    def columns(self) -> list[Column]:
+    def columns(self) -> list[ViewColumn]:
         return []
 
     def values(self, row: int) -> list[Any]:
@@ -99,5 +99,5 @@ def asking(made_by: Any, X: Any) -> Asking:
     if isinstance(made_by, Explainer | Survey):
         if X is None:
             raise InputError("give the rows to look at: eagle.notebook.view(explainer, X)")
-        return Live(made_by, Rows.of(X))
+        return Live(made_by, ViewRows.of(X))
     raise InputError(f"a view is of an Explainer, a Survey or Explanations, not of {told(made_by)}")

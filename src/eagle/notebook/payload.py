@@ -13,7 +13,7 @@ MOST: Final = 40
 """Maximum number of features that are sent, the strongest first."""
 
 
-def payload(e: Explanation, level: float) -> dict[str, Any]:
+def view_payload(e: Explanation, level: float) -> dict[str, Any]:
     """Title, bars with intervals, facts and warnings; None where a number is not known."""
     shown = sheet(e, level)
     return {

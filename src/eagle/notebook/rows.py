@@ -19,7 +19,7 @@ LEVELS: Final = 60
 """A column with more levels than this cannot be edited."""
 
 
-class Field(TypedDict):
+class ViewField(TypedDict):
     """A column that can be edited: a number in a range, or one of some levels."""
 
     name: str
@@ -32,7 +32,7 @@ class Field(TypedDict):
 
 @final
 @dataclass(frozen=True, eq=False)
-class Rows:
+class ViewRows:
     """Rows of a table, by number. What is no table, such as texts, has rows but no columns."""
 
     given: Any
@@ -40,7 +40,7 @@ class Rows:
     names: tuple[Any, ...] | None
 
     @classmethod
-    def of(cls, X: Any) -> Rows:
+    def of(cls, X: Any) -> ViewRows:
         """A table of any kind, or a sequence of images or texts."""
         if isinstance(X, Mapping | str) or not hasattr(X, "__len__"):
             raise InputError(f"a view is of several rows: give a table or a list, not {told(X)}")
@@ -94,18 +94,20 @@ class Rows:
         row = self.one(i)
         return list(row.values()) if isinstance(row, dict) else list(row)
 
-    def columns(self) -> list[Column]:
+    def columns(self) -> list[ViewColumn]:
         """The columns that can be edited."""
         if self.names is None:
             return []
         some = np.unique(np.linspace(0, self.count - 1, min(self.count, SEEN)).astype(int))
         every = [self.values(int(i)) for i in some]
-        return [Column.of(j, name, [row[j] for row in every]) for j, name in enumerate(self.names)]
+        return [
+            ViewColumn.of(j, name, [row[j] for row in every]) for j, name in enumerate(self.names)
+        ]
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class Column:
+class ViewColumn:
     """A column: its number and name, and its levels or its range."""
 
     place: int
@@ -117,7 +119,7 @@ class Column:
     levels: tuple[Any, ...] = ()
 
     @classmethod
-    def of(cls, place: int, name: Any, values: Sequence[Any]) -> Column:
+    def of(cls, place: int, name: Any, values: Sequence[Any]) -> ViewColumn:
         called = f"x{name}" if isinstance(name, int) else short(str(name), 80)
         known = [plain(value) for value in values if not is_missing(value)]
         if known and all(finite(value) for value in known):
@@ -131,7 +133,7 @@ class Column:
         return cls(place, called, "level", levels=tuple(sorted(levels, key=str)))
 
     @property
-    def field(self) -> Field:
+    def field(self) -> ViewField:
         """The column as plain data."""
         number = self.kind == "number"
         step = 1.0 if self.whole else (self.high - self.low) / 100 or 1.0

@@ -12,7 +12,7 @@ import traitlets
 
 from eagle.explanation import Explanation
 from eagle.notebook.asking import Asking
-from eagle.notebook.payload import payload
+from eagle.notebook.payload import view_payload
 from eagle.targets import Target
 from eagle.types import EagleError, short
 
@@ -93,7 +93,7 @@ class View(anywidget.AnyWidget):  # type: ignore[misc]
         with self.hold_sync():
             self.error = ""
             self.values = [column.sent(own[column.place]) for column in columns]
-            self.payload = payload(e, self._level)
+            self.payload = view_payload(e, self._level)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         """The widget, and the explanation as HTML where widgets do not run."""

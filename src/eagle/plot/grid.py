@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from eagle.explanations import Explanations, spread_over
 from eagle.plot.fonts import cautions, legible
-from eagle.plot.many import counted, ground, said, several, strongest
+from eagle.plot.many import counted, ground, said, several, strongest_features
 from eagle.plot.page import LITERAL, WIDTH, Page, page, tall
 from eagle.show.many import title
 from eagle.show.sheet import DOWN, UP
@@ -47,7 +47,7 @@ def heatmap(
     the others are counted.
     """
     e = several(explanations, "heatmap")
-    order = strongest(e, most)
+    order = strongest_features(e, most)
     rows = predicted(e.predictions) if by_prediction else similar(e.scores[:, order])
     labels, more = counted(e.names, order)
     p = page(ax, WIDTH, max(tall(labels, 0.27, more), LEAST), "heatmap")

@@ -50,7 +50,7 @@ def several(explanations: Any, what: str) -> Explanations:
     return explanations
 
 
-def strongest(e: Explanations, most: int) -> NDArray[np.intp]:
+def strongest_features(e: Explanations, most: int) -> NDArray[np.intp]:
     """The features with the largest mean size of their scores, the largest first."""
     return ranked(np.abs(e.scores).mean(axis=0))[: integer(most, "most", 1)]
 
@@ -90,7 +90,7 @@ def label(text: str, width: int = LABEL) -> str:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Values:
+class FeatureValues:
     """A feature's own values over the rows.
 
     Numbers are in `numbers`, NaN where missing, and `levels` is None. Dates are numbers of days
@@ -104,7 +104,7 @@ class Values:
     dates: bool = False
 
     @classmethod
-    def of(cls, values: NDArray[np.object_]) -> Values:
+    def of(cls, values: NDArray[np.object_]) -> FeatureValues:
         given = values.tolist()
         if all(value is None or finite(value) for value in given):
             numbers = np.array([np.nan if v is None else v for v in given], dtype=np.float64)
@@ -182,7 +182,7 @@ def ramp(ax: Axes) -> Any:
     return ListedColormap(mpl.colormaps["plasma"](np.linspace(*ends, 256)))
 
 
-def coloured(p: Page, values: Values) -> Array:
+def coloured(p: Page, values: FeatureValues) -> Array:
     """A colour for each row, shape (n, 3): by rank or by level, grey where missing."""
     from matplotlib.colors import to_rgb
 
@@ -201,7 +201,7 @@ def paled(p: Page, colours: Array, where: NDArray[np.bool_]) -> Array:
     return np.where(where[:, None], faint, colours)
 
 
-def keys(p: Page, values: Values) -> list[tuple[str, Any]]:
+def keys(p: Page, values: FeatureValues) -> list[tuple[str, Any]]:
     """The levels that have a colour, and this colour; also of what is missing."""
     out: list[tuple[str, Any]] = []
     for k, level in enumerate((values.levels or ())[:LEVELS]):

@@ -13,7 +13,7 @@ from eagle.explanation import Explanation
 from eagle.plot.fonts import cautions, legible, visible
 from eagle.plot.page import GREY, LITERAL, SOFT, Page, fold, one, page, per_cent, unsure
 from eagle.plot.texts import noted
-from eagle.show.sheet import DOWN, UP, number, pieces
+from eagle.show.sheet import DOWN, UP, pieces, signed_number
 from eagle.subject import Passage
 from eagle.types import InputError, clean, short
 
@@ -74,7 +74,7 @@ def prompt(
 
 @final
 @dataclass(frozen=True)
-class Block:
+class PromptPiece:
     """A piece of the prompt: its text, and its feature and name if it is a part."""
 
     text: str
@@ -82,16 +82,16 @@ class Block:
     name: str = ""
 
 
-def _blocks(e: Explanation, passage: Passage) -> list[Block]:
+def _blocks(e: Explanation, passage: Passage) -> list[PromptPiece]:
     out = []
     for piece, k in pieces(passage, e.scores):
         text = "\n".join(clean(line) for line in piece.strip().splitlines())
         if text:
-            out.append(Block(text, k, "" if k is None else short(passage.labels[k], 40)))
+            out.append(PromptPiece(text, k, "" if k is None else short(passage.labels[k], 40)))
     return out
 
 
-def _written(p: Page, block: Block, most: int) -> float:
+def _written(p: Page, block: PromptPiece, most: int) -> float:
     """Write a block at the top of the axes; the height that it takes, in inches."""
     dpi, wide = p.ax.figure.dpi, p.width * (1 - SIDE) - 3 * PAD
     bold = 0.0
@@ -112,7 +112,7 @@ def _written(p: Page, block: Block, most: int) -> float:
 
 
 def _coloured(
-    p: Page, e: Explanation, blocks: Sequence[Block], heights: Sequence[float], level: float
+    p: Page, e: Explanation, blocks: Sequence[PromptPiece], heights: Sequence[float], level: float
 ) -> None:
     """Move the blocks to their places, colour the parts, and draw their scores beside them."""
     from matplotlib.patches import Rectangle
@@ -153,7 +153,7 @@ def _coloured(
             p.ax.text(
                 p.width * (1 - SIDE) + 0.08,
                 middle,
-                number(float(f"{score:.3g}")),
+                signed_number(float(f"{score:.3g}")),
                 va="center",
                 fontsize="small",
                 color=p.ink,

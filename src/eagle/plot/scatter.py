@@ -14,7 +14,7 @@ from eagle.plot.many import (
     MISSING,
     OTHERS,
     RASTER,
-    Values,
+    FeatureValues,
     cell_of,
     coloured,
     intervals,
@@ -72,8 +72,8 @@ def dependence(
     scores, interval = e.scores[:, j], intervals(e, np.array([j]), level)[:, 0]
     p = page(ax, WIDTH, 3.0, "dependence")
     p.ax.axhline(0, color=p.ink, linewidth=0.8, zorder=1.5)
-    axis = Axis.of(Values.of(e.data[:, j]), scores, integer(most, "most", 1))
-    shade = None if colour is None else Values.of(e.data[:, _place(e, colour)])
+    axis = Axis.of(FeatureValues.of(e.data[:, j]), scores, integer(most, "most", 1))
+    shade = None if colour is None else FeatureValues.of(e.data[:, _place(e, colour)])
     doubt = unclear(interval)
     fewer = _points(p, axis, scores, doubt, shade)
     chosen = _bars(p, axis, scores, interval)
@@ -120,13 +120,13 @@ class Axis:
     dates: bool = False
 
     @classmethod
-    def of(cls, values: Values, scores: Array, most: int) -> Axis:
+    def of(cls, values: FeatureValues, scores: Array, most: int) -> Axis:
         if values.levels is None:
             return cls._of_numbers(values)
         return cls._of_levels(values, scores, most)
 
     @classmethod
-    def _of_numbers(cls, values: Values) -> Axis:
+    def _of_numbers(cls, values: FeatureValues) -> Axis:
         if not values.missing.any():
             return cls(values.numbers, {}, True, values.dates)
         known = values.numbers[~values.missing]
@@ -136,7 +136,7 @@ class Axis:
         return cls(x, {left: MISSING}, True, values.dates)
 
     @classmethod
-    def _of_levels(cls, values: Values, scores: Array, most: int) -> Axis:
+    def _of_levels(cls, values: FeatureValues, scores: Array, most: int) -> Axis:
         """Levels by increasing mean score, then all others, then what is missing."""
         assert values.levels is not None
         group = np.where(values.missing, most + 1, np.minimum(values.codes, most))
@@ -167,7 +167,7 @@ class Axis:
 
 
 def _points(
-    p: Page, axis: Axis, scores: Array, doubt: NDArray[np.bool_], shade: Values | None
+    p: Page, axis: Axis, scores: Array, doubt: NDArray[np.bool_], shade: FeatureValues | None
 ) -> bool:
     """Draw the rows, and return whether some stand for others."""
     wide, high = max(int(72 * p.width / DOT), 10), max(int(72 * p.height / DOT), 10)
@@ -273,7 +273,7 @@ def _missing_tick(p: Page, axis: Axis) -> None:
     p.ax.axvline((left + low) / 2, color=p.ink, linewidth=0.6, alpha=0.4, linestyle=":")
 
 
-def _key(p: Page, shade: Values, name: str) -> None:
+def _key(p: Page, shade: FeatureValues, name: str) -> None:
     """What the colours mean: a strip from low to high, or the levels."""
     from matplotlib.lines import Line2D
 

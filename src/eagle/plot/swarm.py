@@ -12,7 +12,7 @@ from eagle.plot.fonts import cautions, legible
 from eagle.plot.many import (
     MISSING,
     RASTER,
-    Values,
+    FeatureValues,
     cell_of,
     coloured,
     counted,
@@ -24,7 +24,7 @@ from eagle.plot.many import (
     said,
     several,
     stacked_up,
-    strongest,
+    strongest_features,
     thinned,
     unclear,
 )
@@ -69,7 +69,7 @@ def beeswarm(
     rows crowd, evenly chosen ones are drawn for all; outliers always are.
     """
     e = several(explanations, "beeswarm")
-    order = strongest(e, most)
+    order = strongest_features(e, most)
     labels, more = counted(e.names, order)
     p = page(ax, WIDTH, tall(labels, ROW, more), "beeswarm")
     doubt = unclear(intervals(e, order, level))
@@ -79,7 +79,7 @@ def beeswarm(
     high = 72 * p.height / (len(order) + (1 if more else 0))  # of a feature, in points
     drawn = 0
     for y, j in enumerate(order.tolist()):
-        values = Values.of(e.data[:, j])
+        values = FeatureValues.of(e.data[:, j])
         shown = thinned(cells[:, y], _vertical(values), STACK)
         lift = stacked_up(cells[:, y], shown, DOT / high, ROOM)
         _points(p, scores[shown, y], y - lift, coloured(p, values)[shown], doubt[shown, y])
@@ -97,7 +97,7 @@ def beeswarm(
     return p.done()
 
 
-def _vertical(values: Values) -> Array:
+def _vertical(values: FeatureValues) -> Array:
     """What points of equal score are stacked by: the value, and missing ones at the bottom."""
     return np.nan_to_num(values.rank, nan=-1.0)
 
@@ -120,7 +120,7 @@ def _notes(doubt: bool, fewer: bool, level: float) -> list[str]:
     return [*lines, "Where rows crowd, some stand for all"] if fewer else lines
 
 
-def _key(p: Page, y: int, values: Values) -> None:
+def _key(p: Page, y: int, values: FeatureValues) -> None:
     """What the colours of a feature mean, to its right."""
     from matplotlib.offsetbox import AnnotationBbox, HPacker
 
@@ -138,7 +138,7 @@ def _key(p: Page, y: int, values: Values) -> None:
     p.ax.add_artist(box)
 
 
-def _numbers(p: Page, values: Values) -> list[Any]:
+def _numbers(p: Page, values: FeatureValues) -> list[Any]:
     parts = []
     if not values.missing.all():
         colours, (low, high) = ramp(p.ax), values.ends
@@ -146,7 +146,7 @@ def _numbers(p: Page, values: Values) -> list[Any]:
     return parts + ([_text(MISSING, GREY)] if values.missing.any() else [])
 
 
-def _levels(p: Page, values: Values) -> list[Any]:
+def _levels(p: Page, values: FeatureValues) -> list[Any]:
     parts, left = [], KEY
     for name, colour in keys(p, values):
         text = label(name, 14)

@@ -8,11 +8,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eagle.explanations import Explanations
-from eagle.plot.many import Values, cell_of, intervals, stacked_up, strongest, thinned, unclear
+from eagle.plot.many import (
+    FeatureValues,
+    cell_of,
+    intervals,
+    stacked_up,
+    strongest_features,
+    thinned,
+    unclear,
+)
 from eagle.plot.page import per_cent
 from eagle.plot.scatter import EACH, Axis, middle_rows
 from eagle.reports import strips
-from eagle.reports.parts import name, paragraph, text
+from eagle.reports.parts import escaped, name, paragraph
 from eagle.reports.scale import Scale, tick
 from eagle.types import Array, short
 
@@ -34,10 +42,10 @@ SIDE: Final = 1000
 
 def section(e: Explanations, level: float, note: str) -> str:
     """A panel for each of the strongest features."""
-    order = strongest(e, FEATURES)
+    order = strongest_features(e, FEATURES)
     interval = intervals(e, order, level)
     panels = "".join(
-        _panel(e.names[j], Values.of(e.data[:, j]), e.scores[:, j], interval[:, k])
+        _panel(e.names[j], FeatureValues.of(e.data[:, j]), e.scores[:, j], interval[:, k])
         for k, j in enumerate(order.tolist())
     )
     known = bool(np.isfinite(interval).any())
@@ -54,7 +62,7 @@ def section(e: Explanations, level: float, note: str) -> str:
     return paragraph(said, "soft") + f'<div class="panels">{panels}</div>'
 
 
-def _panel(feature: str, values: Values, scores: Array, interval: Array) -> str:
+def _panel(feature: str, values: FeatureValues, scores: Array, interval: Array) -> str:
     axis = Axis.of(values, scores, LEVELS)
     across = _across(axis)
     few = len(scores) <= EACH
@@ -72,7 +80,7 @@ def _panel(feature: str, values: Values, scores: Array, interval: Array) -> str:
         f'<figure><figcaption class="name">{name(feature)}</figcaption><div class="frame">'
         f'<svg class="y" aria-hidden="true">{_beside(down)}</svg>'
         f'<svg class="d k" role="img" viewBox="0 0 {SIDE} {SIDE}" preserveAspectRatio="none">'
-        f"<title>{text(told)}</title>{body}</svg>{_below(axis, values, across)}</div></figure>"
+        f"<title>{escaped(told)}</title>{body}</svg>{_below(axis, values, across)}</div></figure>"
     )
 
 
@@ -141,7 +149,7 @@ def _beside(down: Scale) -> str:
     )
 
 
-def _below(axis: Axis, values: Values, across: Scale) -> str:
+def _below(axis: Axis, values: FeatureValues, across: Scale) -> str:
     """What stands along the x axis."""
     if not axis.numbers:
         each = "".join(f"<span>{name(place, 24)}</span>" for place in axis.places.values())
@@ -151,7 +159,7 @@ def _below(axis: Axis, values: Values, across: Scale) -> str:
     if values.dates:
         low, high = values.ends
         left = "missing, " if axis.places else ""
-        each = f"<span>{left}{text(low)}</span><span>{text(high)}</span>"
+        each = f"<span>{left}{escaped(low)}</span><span>{escaped(high)}</span>"
         return f'<div class="x ends">{each}</div>'
     least = float(np.nanmin(values.numbers))
     missing = next(iter(axis.places), None)

@@ -26,7 +26,7 @@ from eagle.reports.parts import (
     table,
 )
 from eagle.reports.subjects import subject
-from eagle.show.sheet import Bar, Sheet, likeliest, number, sheet
+from eagle.show.sheet import Bar, Sheet, likeliest, sheet, signed_number
 from eagle.subject import Curves, Image
 from eagle.types import middle
 
@@ -81,7 +81,7 @@ def summary(e: Explanation, shown: Sheet, level: float) -> str:
 
 
 def _named(bar: Bar) -> str:
-    return f"«{name(middle(bar.label, 60))}» ({number(bar.score)})"
+    return f"«{name(middle(bar.label, 60))}» ({signed_number(bar.score)})"
 
 
 def _missed(e: Explanation, shown: Sheet) -> str:

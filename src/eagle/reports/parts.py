@@ -11,29 +11,31 @@ from typing import final
 from eagle.types import clean, short
 
 
-def text(words: object, width: int = 400) -> str:
+def escaped(words: object, width: int = 400) -> str:
     """Text on one line, cut to a width, that a page shows as it is."""
     return escape(short(str(words), width))
 
 
 def name(words: object, width: int = 120) -> str:
     """A name that comes from the caller's data: it cannot turn the direction of what follows."""
-    return f"<bdi>{text(words, width)}</bdi>"
+    return f"<bdi>{escaped(words, width)}</bdi>"
 
 
 def paragraph(words: str, kind: str = "") -> str:
     """A paragraph of plain text."""
-    return f"<p{_class(kind)}>{text(words, 2000)}</p>"
+    return f"<p{_class(kind)}>{escaped(words, 2000)}</p>"
 
 
 def bullets(lines: Iterable[str]) -> str:
     """A list of plain sentences."""
-    return f"<ul>{''.join(f'<li>{text(line, 2000)}</li>' for line in lines)}</ul>"
+    return f"<ul>{''.join(f'<li>{escaped(line, 2000)}</li>' for line in lines)}</ul>"
 
 
 def facts(pairs: Iterable[tuple[str, str]]) -> str:
     """A list of what is known: its name, and what it is."""
-    each = "".join(f"<dt>{text(key)}</dt><dd>{name(told, 600)}</dd>" for key, told in pairs if told)
+    each = "".join(
+        f"<dt>{escaped(key)}</dt><dd>{name(told, 600)}</dd>" for key, told in pairs if told
+    )
     return f"<dl>{each}</dl>"
 
 
@@ -41,7 +43,7 @@ def caution(sentences: Sequence[str]) -> str:
     """Warnings; nothing if there are none."""
     if not sentences:
         return ""
-    each = "".join(f"<p>{text(first_up(s), 1000)}</p>" for s in sentences)
+    each = "".join(f"<p>{escaped(first_up(s), 1000)}</p>" for s in sentences)
     return f'<div class="warn" role="note"><b>Before you trust it</b>{each}</div>'
 
 
@@ -104,9 +106,9 @@ def table(
     """
     head = "".join(heading.written(at) for at, heading in enumerate(headings))
     body = "".join(f'<tr role="row">{"".join(cell.written for cell in row)}</tr>' for row in rows)
-    said = f"<caption>{text(caption)}</caption>" if caption else ""
+    said = f"<caption>{escaped(caption)}</caption>" if caption else ""
     return (
-        f'<div class="scroll" role="region" tabindex="0" aria-label="{text(label)}">'
+        f'<div class="scroll" role="region" tabindex="0" aria-label="{escaped(label)}">'
         f'<table role="table" data-sort{_class(kind)}>{said}'
         f'<thead role="rowgroup"><tr role="row">{head}</tr></thead>'
         f'<tbody role="rowgroup">{body}</tbody></table></div>'
@@ -115,7 +117,7 @@ def table(
 
 def folded(summary: str, body: str) -> str:
     """What is folded away on a screen until it is asked for."""
-    return f"<details><summary>{text(summary)}</summary>{body}</details>"
+    return f"<details><summary>{escaped(summary)}</summary>{body}</details>"
 
 
 def _sort(value: float) -> str:

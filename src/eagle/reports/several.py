@@ -22,7 +22,7 @@ from eagle.reports.scale import Digits
 from eagle.reports.subjects import subject
 from eagle.reports.summary import TOP, Summary
 from eagle.show.many import title
-from eagle.show.sheet import number, sheet
+from eagle.show.sheet import sheet, signed_number
 from eagle.targets import target_text
 from eagle.ties import ranked
 from eagle.types import InputError, middle
@@ -158,7 +158,7 @@ def _rows(e: Explanations) -> str:
 
 def _strongest(one: Explanation) -> str:
     return ", ".join(
-        f"{name(middle(one.conditions[j], 40))} {number(float(one.scores[j]))}"
+        f"{name(middle(one.conditions[j], 40))} {signed_number(float(one.scores[j]))}"
         for j in one.order()[:TOP]
     )
 

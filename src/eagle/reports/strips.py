@@ -12,7 +12,7 @@ from math import inf, isnan
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle.reports.parts import text
+from eagle.reports.parts import escaped
 from eagle.reports.scale import Scale, tick
 from eagle.types import Array
 
@@ -92,7 +92,7 @@ def strip(scale: Scale, body: str, told: str) -> str:
         f'x2="{scale.at(number)}%" y1="0" y2="22"/>'
         for number in scale.ticks
     )
-    return f'<svg class="s" role="img"><title>{text(told)}</title>{lines}{body}</svg>'
+    return f'<svg class="s" role="img"><title>{escaped(told)}</title>{lines}{body}</svg>'
 
 
 # -- points --------------------------------------------------------------------------------------
@@ -109,7 +109,7 @@ def swarm(scale: Scale, x: Array, y: Array, looks: NDArray[np.str_], told: str) 
     down = np.rint(48 * y).astype(int).tolist()
     return (
         f'<svg class="w k" role="img" viewBox="0 0 {WIDE} 48" preserveAspectRatio="none">'
-        f"<title>{text(told)}</title>{lines}{points(across, down, looks)}</svg>"
+        f"<title>{escaped(told)}</title>{lines}{points(across, down, looks)}</svg>"
     )
 
 

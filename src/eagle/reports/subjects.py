@@ -9,11 +9,11 @@ from typing import Final
 import numpy as np
 
 from eagle import png
-from eagle.reports.parts import name, text
+from eagle.reports.parts import escaped, name
 from eagle.show.curves import drawing
 from eagle.show.html import lines
 from eagle.show.panels import pictures
-from eagle.show.sheet import Shown, number, pieces
+from eagle.show.sheet import Shown, pieces, signed_number
 from eagle.subject import Curves, Image, Passage
 
 SIDES: Final = (320, 256, 192, 128, 96, 64)
@@ -43,8 +43,8 @@ def _image(shown: Shown, image: Image, most: int) -> str:
     way = "blue pushes up, orange pushes down" if shown.signed else "the darker, the more"
     told = ("The image", f"Scores: {way}{hatched}", "How sure: the darker, the wider the interval")
     each = "".join(
-        f'<figure><img alt="{text(words)}" src="data:image/png;base64,'
-        f'{b64encode(file).decode()}"><figcaption>{text(words)}</figcaption></figure>'
+        f'<figure><img alt="{escaped(words)}" src="data:image/png;base64,'
+        f'{b64encode(file).decode()}"><figcaption>{escaped(words)}</figcaption></figure>'
         for words, file in zip(told, files, strict=False)
     )
     return f'<div class="pictures">{each}</div>'
@@ -74,10 +74,10 @@ def _prompt(shown: Shown, passage: Passage) -> str:
         score, (low, high) = float(shown.scores[k]), shown.interval[k].tolist()
         way = "e" if shown.unsure[k] else "b" if score > 0 else "n"
         shade = max(1, round(SHADES * float(np.abs(shown.depth[k]))))
-        span = "" if np.isnan(low) else f" [{number(low)}, {number(high)}]"
+        span = "" if np.isnan(low) else f" [{signed_number(low)}, {signed_number(high)}]"
         out.append(
             f'<div class="part {way} {way}{shade}"><small><b>{name(passage.labels[k])}</b> '
-            f"{escape(number(score) + span)}</small>\n{said}</div>"
+            f"{escape(signed_number(score) + span)}</small>\n{said}</div>"
         )
     span = "" if np.isnan(shown.interval).all() else "; in brackets: 90% intervals"
     span += ", grey where they contain zero" if shown.unsure.any() else ""
@@ -94,4 +94,4 @@ def _look(shown: Shown, k: int) -> str:
     shade = round(SHADES * depth)
     doubt = " u" if shown.unsure[k] else ""
     kind = f' class="{way} {way}{shade}{doubt}"' if shade else ""
-    return f'{kind} title="{escape(number(score))}"'
+    return f'{kind} title="{escape(signed_number(score))}"'

@@ -13,17 +13,17 @@ from eagle.plot.many import (
     LEVELS,
     MISSING,
     OTHERS,
-    Values,
+    FeatureValues,
     cell_of,
     intervals,
     stacked_up,
-    strongest,
+    strongest_features,
     thinned,
     unclear,
 )
 from eagle.plot.page import per_cent
 from eagle.reports import strips
-from eagle.reports.parts import name, paragraph, text
+from eagle.reports.parts import escaped, name, paragraph
 from eagle.reports.scale import Scale, figure
 from eagle.types import short
 
@@ -45,7 +45,7 @@ RAMP: Final = 8
 
 def section(e: Explanations, level: float, note: str) -> str:
     """A strip for each of the strongest features."""
-    order = strongest(e, FEATURES)
+    order = strongest_features(e, FEATURES)
     scores = e.scores[:, order]
     scale = Scale.over(scores.ravel())
     doubt = unclear(intervals(e, order, level))
@@ -53,7 +53,7 @@ def section(e: Explanations, level: float, note: str) -> str:
     body = [strips.axis(scale)]
     drawn = 0
     for k, j in enumerate(order.tolist()):
-        values = Values.of(e.data[:, j])
+        values = FeatureValues.of(e.data[:, j])
         shown = thinned(cells[:, k], np.nan_to_num(values.rank, nan=-1.0), STACK)
         lift = stacked_up(cells[:, k], shown, DOT, ROOM)
         looks = look(values, doubt[:, k])[shown]
@@ -83,7 +83,7 @@ def _told(feature: str, scores: NDArray[np.float64]) -> str:
     )
 
 
-def look(values: Values, doubt: NDArray[np.bool_]) -> NDArray[np.str_]:
+def look(values: FeatureValues, doubt: NDArray[np.bool_]) -> NDArray[np.str_]:
     """The class of each row's point: its colour, by rank or by level, and whether it is pale."""
     if values.levels is None:
         rank = np.nan_to_num(values.rank, nan=0.0)
@@ -94,7 +94,7 @@ def look(values: Values, doubt: NDArray[np.bool_]) -> NDArray[np.str_]:
     return np.where(doubt, np.char.add(every, " q"), every)
 
 
-def key(values: Values) -> str:
+def key(values: FeatureValues) -> str:
     """What the colours of a feature mean."""
     tags = _numbers(values) if values.levels is None else _levels(values)
     if values.missing.any():
@@ -102,7 +102,7 @@ def key(values: Values) -> str:
     return "".join(tags)
 
 
-def _numbers(values: Values) -> list[str]:
+def _numbers(values: FeatureValues) -> list[str]:
     if values.missing.all():
         return []
     low, high = ends(values)
@@ -114,14 +114,14 @@ def _numbers(values: Values) -> list[str]:
     return [f'<span class="tag">{escape(low)} {ramp}{escape(high)}</span>']
 
 
-def ends(values: Values) -> tuple[str, str]:
+def ends(values: FeatureValues) -> tuple[str, str]:
     """The smallest and the largest number, as texts."""
     if values.dates:
         return values.ends
     return figure(float(np.nanmin(values.numbers))), figure(float(np.nanmax(values.numbers)))
 
 
-def _levels(values: Values) -> list[str]:
+def _levels(values: FeatureValues) -> list[str]:
     names = list(values.levels or ())
     others = names[LEVELS:]
     told = names[:LEVELS] + (others if len(others) < 2 else [OTHERS])
@@ -132,6 +132,5 @@ def _levels(values: Values) -> list[str]:
 
 
 def _tag(mark: str, words: str) -> str:
-    return (
-        f'<span class="tag"><svg aria-hidden="true">{mark}</svg><bdi>{text(words, 30)}</bdi></span>'
-    )
+    named = f"<bdi>{escaped(words, 30)}</bdi>"
+    return f'<span class="tag"><svg aria-hidden="true">{mark}</svg>{named}</span>'

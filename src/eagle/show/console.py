@@ -16,10 +16,10 @@ from eagle.show.sheet import (
     heading,
     hue,
     interval,
-    number,
     pieces,
     rest,
     right_to_left,
+    signed_number,
     strips,
     sureness,
     turned,
@@ -49,7 +49,7 @@ def explanation(e: Explanation) -> Group:
         style = (UP if bar.score > 0 else DOWN) if bar.clear else "dim"
         table.add_row(
             Text(turned(short(bar.label, 40))),
-            Text(number(bar.score), style=style),
+            Text(signed_number(bar.score), style=style),
             Text(interval(bar), style="" if bar.clear and bar.known else "dim"),
             Text(sureness(bar.sure)),
         )

@@ -23,9 +23,9 @@ from eagle.show.sheet import (
     Shown,
     heading,
     hue,
-    number,
     pieces,
     rest,
+    signed_number,
     sureness,
 )
 from eagle.show.sheet import sheet as sheet_of
@@ -59,9 +59,9 @@ def explanation(e: Explanation) -> str:
 
 def _row(b: Bar, reach: float) -> str:
     """A feature as a row of the table."""
-    span = f"{number(b.low)} … {number(b.high)}" if b.known else "not known"
+    span = f"{signed_number(b.low)} … {signed_number(b.high)}" if b.known else "not known"
     return (
-        f"<tr><td><bdi>{escape(short(b.label, 48))}</bdi></td><td>{number(b.score)}</td>"
+        f"<tr><td><bdi>{escape(short(b.label, 48))}</bdi></td><td>{signed_number(b.score)}</td>"
         f'<td class="plot">{_bar(b, reach)}</td>'
         f"<td>{span}</td><td>{sureness(b.sure)}</td></tr>"
     )
@@ -134,8 +134,8 @@ def _words(shown: Shown, passage: Passage) -> str:
         frame = round(3 * float(shown.doubt[k]), 1)
         red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
         out.append(
-            f'<span{kind} title="{escape(number(float(shown.scores[k])))}" style="background:rgba('
-            f'{red},{green},{blue},{share});border-width:{frame}px;border-color:{colour}">'
+            f'<span{kind} title="{escape(signed_number(float(shown.scores[k])))}" '
+            f'style="background:rgba({red},{green},{blue},{share});border-width:{frame}px;border-color:{colour}">'
             f"{escape(lines(text))}</span>"
         )
     return "".join(out)
@@ -147,11 +147,11 @@ def _part(shown: Shown, k: int, label: str, text: str) -> str:
     colour = GREY if shown.unsure[k] else hue(shown, k, (UP, DOWN))
     share = 0.12 if shown.unsure[k] else round(0.06 + 0.5 * abs(float(shown.depth[k])), 2)
     red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
-    span = "" if isnan(low) else f" [{number(low)}, {number(high)}]"
+    span = "" if isnan(low) else f" [{signed_number(low)}, {signed_number(high)}]"
     return (
         f'<span class="part" style="background:rgba({red},{green},{blue},{share});'
         f'border-color:{colour}"><small><b>{escape(short(label, 48))}</b> '
-        f"{number(score)}{span}</small>\n{escape(text)}</span>"
+        f"{signed_number(score)}{span}</small>\n{escape(text)}</span>"
     )
 
 

@@ -13,7 +13,7 @@ from eagle.explanation import Explanation
 from eagle.explanations import Explanations
 from eagle.files.sealed import writable
 from eagle.show import contributions
-from eagle.show.sheet import number
+from eagle.show.sheet import signed_number
 from eagle.show.style import STYLE
 from eagle.statements import Means
 from eagle.targets import target_text
@@ -29,7 +29,7 @@ ROWS: Final = 5
 """At most this many rows are shown where nothing can be averaged."""
 
 
-def frame(e: Explanations, level: float, wide: bool) -> pd.DataFrame:
+def explanations_frame(e: Explanations, level: float, wide: bool) -> pd.DataFrame:
     """A row for each row and feature; or the scores, a row for each row."""
     try:
         import pandas as pd
@@ -133,7 +133,7 @@ def _first(e: Explanations) -> str:
 
 def _strongest(one: Explanation) -> str:
     named = [(one.conditions[j], float(one.scores[j])) for j in one.order()[:3]]
-    return ", ".join(f"{middle(name, 30)} {number(score)}" for name, score in named)
+    return ", ".join(f"{middle(name, 30)} {signed_number(score)}" for name, score in named)
 
 
 def _bars(e: Explanations, means: Means) -> str:

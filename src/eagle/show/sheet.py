@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eagle.explanation import Explanation
-from eagle.show.missed import end_fact, fact, says, unseen
+from eagle.show.misfit import end_fact, fact, says, unseen
 from eagle.subject import Curves, Image, Passage, Subject
 from eagle.surrogate.fit import is_flat
 from eagle.surrogate.posterior import LEVEL, Bounds
@@ -136,12 +136,12 @@ def title(e: Explanation) -> str:
     if e.task == "classification" and isinstance(e.target, tuple):
         margin = "Margin" if e.link is None else "Log-odds"
         one, other = (short(str(name), NAME // 2) for name in e.target)
-        return f"Why {one}, not {other}? {margin} {number(e.prediction)}"
+        return f"Why {one}, not {other}? {margin} {signed_number(e.prediction)}"
     name = short(e.target_name, NAME)
     if e.task == "classification" and e.link is not None:
         said = float(answers_of(e.evidence.answers[:1], e.outputs, e.target)[0])
         counted = f"counted as {e.link.back(e.prediction):.4g}, " if e.link.clipped(said) else ""
-        says = f"{said:.4g}, {counted}log-odds {number(e.prediction)}"
+        says = f"{said:.4g}, {counted}log-odds {signed_number(e.prediction)}"
         return f"Why {name}? The model says {says}"
     if e.task == "classification":
         return f"Why {name}? The model says {e.prediction:.4g}"
@@ -207,7 +207,7 @@ def _cost(e: Explanation) -> str:
 # -- as text -------------------------------------------------------------------------------------
 
 
-def number(value: float) -> str:
+def signed_number(value: float) -> str:
     """Four significant digits, with a true minus sign, aligned by their sign."""
     return f"{value:+.4g}".replace("-", "−")
 
@@ -220,7 +220,11 @@ def sureness(sure: float) -> str:
 
 
 def interval(bar: Bar) -> str:
-    return f"[{number(bar.low):>10}, {number(bar.high):>10}]" if bar.known else "not known"
+    return (
+        f"[{signed_number(bar.low):>10}, {signed_number(bar.high):>10}]"
+        if bar.known
+        else "not known"
+    )
 
 
 def heading(sheet: Sheet) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 
 from eagle.comparison import Comparison
 from eagle.explanation import Explanation
-from eagle.show.sheet import number
+from eagle.show.sheet import signed_number
 from eagle.types import short
 
 SHOWN: Final = 12
@@ -73,4 +73,4 @@ def scores(c: Comparison) -> list[list[str]]:
 def _cell(e: Explanation, j: int) -> str:
     low, high = e.shown()[j]
     half = "" if np.isnan(low) else f" ± {(high - low) / 2:.2g}"
-    return f"{number(float(e.scores[j]))}{half}"
+    return f"{signed_number(float(e.scores[j]))}{half}"

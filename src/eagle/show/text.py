@@ -15,10 +15,10 @@ from eagle.show.sheet import (
     Shown,
     heading,
     interval,
-    number,
     pieces,
     rest,
     right_to_left,
+    signed_number,
     strips,
     sureness,
     turned,
@@ -49,7 +49,7 @@ def explanation(e: Explanation) -> str:
     lines.append(f"{'feature':<{wide}}  {'score':>10}  {head:^24}  {'P(sign)':>7}")
     for label, bar in zip(labels, bars, strict=True):
         lines.append(
-            f"{turned(label)}{' ' * (wide - cells(label))}  {number(bar.score):>10}  "
+            f"{turned(label)}{' ' * (wide - cells(label))}  {signed_number(bar.score):>10}  "
             f"{interval(bar):^24}  {sureness(bar.sure):>7}".rstrip()
         )
     more = rest(sheet)

@@ -9,7 +9,7 @@ import numpy as np
 
 from eagle.explanation import Explanation
 from eagle.misfit import is_line
-from eagle.show import missed
+from eagle.show import misfit
 from eagle.subject import Image
 from eagle.surrogate.fit import is_flat, moved
 from eagle.targets import answers_of
@@ -77,7 +77,7 @@ def _poor(e: Explanation) -> Iterator[str]:
     held = e.r2_held_out if np.isfinite(e.r2_held_out) else e.r2
     y = answers_of(e.evidence.answers, e.outputs, e.target, e.link)
     line = is_line(e)
-    clipped = missed.clipped(e)
+    clipped = misfit.clipped(e)
     if len(y) > 1 and is_flat(y):
         yield clipped or (
             "the model gave the same answer everywhere near this input, so no feature matters here"
@@ -87,7 +87,7 @@ def _poor(e: Explanation) -> Iterator[str]:
         yield f"too few rows were asked to tell whether {what} fits the model here"
     elif line:
         yield clipped
-        yield missed.rare(e) or missed.warning(e)
+        yield misfit.rare(e) or misfit.warning(e)
     elif held < POOR_FIT:
         where = "on held-out rows it" if np.isfinite(e.r2_held_out) else "it"
         yield (

@@ -9,7 +9,7 @@ from typing import Any, Final, Literal, final
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle.source.masks import MASKS, Fair, MaskSpace, OffsetSpace, Sizes, check_sizes
+from eagle.source.masks import MASKS, Fair, MaskSpace, OffsetSpace, Sizes, check_mask_law
 from eagle.subject import Image
 from eagle.types import (
     Array,
@@ -78,7 +78,7 @@ class Images:
             raise InputError(f"a shift is a positive number, not {told(self.shift)}")
         if not (finite(self.compactness) and self.compactness > 0):
             raise InputError(f"a compactness is a positive number, not {told(self.compactness)}")
-        check_sizes(self.sizes)
+        check_mask_law(self.sizes)
         if isinstance(self.segments, list | tuple):
             object.__setattr__(self, "segments", _array(self.segments))
         whole = isinstance(self.segments, int | np.integer) and self.segments > 0

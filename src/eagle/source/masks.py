@@ -39,7 +39,7 @@ class Sizes(Protocol):
         """n masks, shape (n, d): 0 where a part is kept, 1 where it is off."""
 
 
-def check_sizes(sizes: object) -> None:
+def check_mask_law(sizes: object) -> None:
     """Refuse an object that is not a law of masks."""
     if isinstance(sizes, type) or not isinstance(sizes, Sizes):
         raise InputError(

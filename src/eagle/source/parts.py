@@ -8,7 +8,7 @@ from typing import Any, final
 
 import numpy as np
 
-from eagle.source.masks import MASKS, Fair, MaskSpace, Sizes, check_sizes
+from eagle.source.masks import MASKS, Fair, MaskSpace, Sizes, check_mask_law
 from eagle.types import Array, Group, InputError, Kind, Need, Points, Wanted, message_of, told
 
 WIDEST = 40
@@ -50,7 +50,7 @@ class Parts:
             raise InputError(
                 f"fixed lists the places of parts that are always kept, not {told(self.fixed)}"
             )
-        check_sizes(self.sizes)
+        check_mask_law(self.sizes)
 
     @property
     def kind(self) -> Kind:
@@ -75,7 +75,7 @@ class Parts:
         instances = PartInstances(tuple(self._taken(thing) for thing in things), self)
         return [Group(instances, range(len(things)))]
 
-    def _taken(self, thing: Any) -> Taken:
+    def _taken(self, thing: Any) -> ThingInParts:
         parts = _called("parts", self.parts, thing)
         fixed = _called("fixed", self.fixed, thing) if callable(self.fixed) else list(self.fixed)
         places_fit = all(isinstance(k, int | np.integer) and 0 <= k < len(parts) for k in fixed)
@@ -87,12 +87,12 @@ class Parts:
         names = parts if self.names is None else _called("names", self.names, thing)
         if len(names) != len(parts):
             raise InputError(f"{len(names)} names do not fit {len(parts)} parts")
-        return Taken(tuple(parts), tuple(moved), _distinct([_text(names[k]) for k in moved]))
+        return ThingInParts(tuple(parts), tuple(moved), _distinct([_text(names[k]) for k in moved]))
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class Taken:
+class ThingInParts:
     """The parts of a thing, the places of those that may be left out, and their names."""
 
     parts: tuple[Any, ...]
@@ -105,7 +105,7 @@ class Taken:
 class PartInstances:
     """Things to be explained by their parts."""
 
-    things: tuple[Taken, ...]
+    things: tuple[ThingInParts, ...]
     how: Parts
     row_bytes: int = 0
 
@@ -144,7 +144,7 @@ class PartInstances:
             for mask in some
         ]
 
-    def _rendered(self, thing: Taken, mask: Points) -> Any:
+    def _rendered(self, thing: ThingInParts, mask: Points) -> Any:
         off = {k for k, out in zip(thing.moved, mask, strict=True) if out}
         kept = [part for k, part in enumerate(thing.parts) if k not in off]
         try:

@@ -10,12 +10,12 @@ from typing import Any, Final, Literal, TypeAlias, final, get_args
 
 import numpy as np
 
-from eagle.source.masks import MASKS, Fair, MaskSpace, Sizes, check_sizes
+from eagle.source.masks import MASKS, Fair, MaskSpace, Sizes, check_mask_law
 from eagle.source.words import paragraphs, sentences, tokens
 from eagle.subject import Passage
 from eagle.types import Array, Group, InputError, Kind, Need, Points, Wanted, message_of, told
 
-Unit: TypeAlias = Literal["word", "sentence", "paragraph"]
+PromptUnit: TypeAlias = Literal["word", "sentence", "paragraph"]
 
 UNITS: Final = {"word": tokens, "sentence": sentences, "paragraph": paragraphs}
 """How the parts of a field are found."""
@@ -48,7 +48,7 @@ class Prompt:
 
     template: str | None = None
     fixed: Collection[str] = ()
-    split: Mapping[str, Unit] = field(default_factory=dict)
+    split: Mapping[str, PromptUnit] = field(default_factory=dict)
     separator: str = "\n\n"
     mask: str | None = None
     sizes: Sizes = field(default_factory=Fair)
@@ -62,14 +62,14 @@ class Prompt:
                 f"{told(self.split)}"
             )
         for name, unit in self.split.items():
-            if unit not in get_args(Unit):
-                listed = ", ".join(map(repr, get_args(Unit)))
+            if unit not in get_args(PromptUnit):
+                listed = ", ".join(map(repr, get_args(PromptUnit)))
                 raise InputError(f"{told(name)} is split by one of {listed}, not {told(unit)}")
         if not isinstance(self.separator, str):
             raise InputError(f"a separator is a string, not {told(self.separator)}")
         if self.mask is not None and not isinstance(self.mask, str):
             raise InputError(f"a mask is a string, not {told(self.mask)}")
-        check_sizes(self.sizes)
+        check_mask_law(self.sizes)
         for name in (*self.fixed, *self.split) if self.template is not None else ():
             if name not in self.fields:
                 raise InputError(f"the template has no field {told(name)}: {self._fields()}")
@@ -136,21 +136,21 @@ class Prompt:
 
     # -- one prompt -----------------------------------------------------------------------------
 
-    def _taken(self, prompt: Any) -> Taken:
+    def _taken(self, prompt: Any) -> PromptInParts:
         given = self._given(prompt)
         places = [("", name) for name in given] if self.template is None else self.parsed
         moved: list[tuple[str, str, str]] = []  # the field, own name and text of each feature
-        out: list[Field] = []
+        out: list[PromptField] = []
         for text, name in places:
             parts = [] if name is None else self._parts(name, given[name])
             scored = name is not None and name not in self.fixed
             first = len(moved)
             if name is not None and scored:
                 moved += [(name, part.name, part.text) for part in parts]
-            out.append(Field(text, tuple(parts), first if scored else None))
+            out.append(PromptField(text, tuple(parts), first if scored else None))
         if not moved:
             raise InputError(f"there is no part to explain in {told(prompt)}")
-        return Taken(tuple(out), _names(moved), tuple(text for _, _, text in moved))
+        return PromptInParts(tuple(out), _names(moved), tuple(text for _, _, text in moved))
 
     def _given(self, prompt: Any) -> dict[str, Any]:
         """The texts of the fields, in the order of the prompt."""
@@ -177,7 +177,7 @@ class Prompt:
                     raise InputError(f"the prompt has no field {told(name)}")
         return dict(prompt)
 
-    def _parts(self, name: str, value: Any) -> list[Part]:
+    def _parts(self, name: str, value: Any) -> list[PromptPart]:
         """The parts of a field."""
         if isinstance(value, str):
             return self._of_text(name, value)
@@ -194,25 +194,28 @@ class Prompt:
             )
         for own, text in named:
             _check_text(own, text)
-        return [Part(own, text, self.separator if k else "") for k, (own, text) in enumerate(named)]
+        return [
+            PromptPart(own, text, self.separator if k else "")
+            for k, (own, text) in enumerate(named)
+        ]
 
-    def _of_text(self, name: str, text: str) -> list[Part]:
+    def _of_text(self, name: str, text: str) -> list[PromptPart]:
         if name not in self.split:
             if name not in self.fixed:
                 _check_text(name, text)
-            return [Part(name, text, "")]
+            return [PromptPart(name, text, "")]
         out, at = [], 0
         unit = self.split[name]
         for k, (start, end) in enumerate(UNITS[unit](text), 1):
             own = text[start:end] if unit == "word" else f"{name} {k}"
-            out.append(Part(own, text[start:end], text[at:start]))
+            out.append(PromptPart(own, text[start:end], text[at:start]))
             at = end
         return out
 
 
 @final
 @dataclass(frozen=True)
-class Part:
+class PromptPart:
     """A part's own name, its text, and what stands between it and the part before."""
 
     name: str
@@ -222,21 +225,21 @@ class Part:
 
 @final
 @dataclass(frozen=True)
-class Field:
+class PromptField:
     """A piece of the template: its own text, then parts. `first` is the place of the first part
     among the features; None if they are always kept."""
 
     text: str
-    parts: tuple[Part, ...]
+    parts: tuple[PromptPart, ...]
     first: int | None
 
 
 @final
 @dataclass(frozen=True)
-class Taken:
+class PromptInParts:
     """A prompt in pieces, with the names and texts of the parts that may be left out."""
 
-    fields: tuple[Field, ...]
+    fields: tuple[PromptField, ...]
     names: tuple[str, ...]
     texts: tuple[str, ...]
 
@@ -257,7 +260,7 @@ class Taken:
             yield from inner
 
     def _inner(
-        self, piece: Field, off: Sequence[bool], mask: str | None
+        self, piece: PromptField, off: Sequence[bool], mask: str | None
     ) -> Iterator[tuple[str, int | None]]:
         written = False
         for k, part in enumerate(piece.parts):
@@ -276,7 +279,7 @@ class Taken:
 class PromptInstances:
     """Prompts to be explained."""
 
-    prompts: tuple[Taken, ...]
+    prompts: tuple[PromptInParts, ...]
     how: Prompt
 
     def __len__(self) -> int:

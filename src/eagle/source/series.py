@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle.source.masks import MASKS, Fair, MaskSpace, Sizes, check_sizes, most_carried
+from eagle.source.masks import MASKS, Fair, MaskSpace, Sizes, check_mask_law, most_carried
 from eagle.subject import Curves
 from eagle.types import (
     Array,
@@ -26,7 +26,7 @@ from eagle.types import (
     told,
 )
 
-Values: TypeAlias = NDArray[Any]
+SeriesValues: TypeAlias = NDArray[Any]
 """A series as it is given, of shape (time,) or (time, channels)."""
 
 Steps: TypeAlias = NDArray[np.intp]
@@ -68,7 +68,7 @@ class Series:
     step, numbers or dates; a DataFrame brings its own.
     """
 
-    segments: int | Sequence[int] | NDArray[Any] | Callable[[Values], Any] | None = None
+    segments: int | Sequence[int] | NDArray[Any] | Callable[[SeriesValues], Any] | None = None
     fill: Any = "mean"
     channels: Literal["last", "first"] = "last"
     names: Sequence[Hashable] | None = None
@@ -85,7 +85,7 @@ class Series:
         if isinstance(self.names, str):
             raise InputError(f"names are a list, one for each channel, not {self.names!r}")
         object.__setattr__(self, "seed", integer(self.seed, "seed", 0))
-        check_sizes(self.sizes)
+        check_mask_law(self.sizes)
         if not (self.segments is None or callable(self.segments)):
             object.__setattr__(self, "segments", _segments(self.segments))
         if not isinstance(self.fill, str):
@@ -173,7 +173,7 @@ class Series:
             raise InputError(f"{len(time)} values of time do not fit a series of {steps} steps")
         return np.asarray(time)
 
-    def _edges(self, series: Values, carried: int) -> Steps:
+    def _edges(self, series: SeriesValues, carried: int) -> Steps:
         """The steps where segments begin, from 0, then the number of steps.
 
         By default there are at most `carried` segments.
@@ -195,7 +195,7 @@ class Series:
             )
         return np.unique(np.concatenate([[0], begins, [steps]]).astype(np.intp))
 
-    def _beneath(self, series: Values) -> Values:
+    def _beneath(self, series: SeriesValues) -> SeriesValues:
         """The series with every segment off, in its own shape and dtype."""
         if isinstance(self.fill, str):
             made = _noise(series, self.seed) if self.fill == "noise" else _mean(series)
@@ -223,9 +223,9 @@ class CutSeries:
     with every segment off, shape (time, channels). `at` is the value of each step.
     """
 
-    given: Values
+    given: SeriesValues
     edges: Steps
-    beneath: Values
+    beneath: SeriesValues
     at: NDArray[Any]
     channels: tuple[str, ...]
     linear: bool
@@ -235,11 +235,11 @@ class CutSeries:
         return len(self.channels) * (len(self.edges) - 1)
 
     @property
-    def flat(self) -> Values:
+    def flat(self) -> SeriesValues:
         """The series, shape (time, channels)."""
         return self.given.reshape(len(self.given), -1)
 
-    def masked(self, masks: Points) -> Values:
+    def masked(self, masks: Points) -> SeriesValues:
         """The series with the segments filled that are off, shape (n, …)."""
         segment = np.repeat(np.arange(len(self.edges) - 1), np.diff(self.edges))
         off = (masks != 0).reshape(len(masks), len(self.channels), -1)
@@ -249,7 +249,7 @@ class CutSeries:
             row[...] = np.where(mask.T[segment], fill, self.flat)
         return out.reshape(len(masks), *self.given.shape)
 
-    def _between(self, off: NDArray[np.bool_], segment: Steps) -> Values:
+    def _between(self, off: NDArray[np.bool_], segment: Steps) -> SeriesValues:
         """Lines between the nearest steps that are kept: level where there is one side only, and
         the channel's mean where no step is kept. `off` has shape (channels, segments)."""
         count, channel = off.shape[1], np.arange(len(off))[:, None]
@@ -348,7 +348,7 @@ class SeriesInstances:
     def space(self, i: int) -> MaskSpace:
         return MaskSpace(self.cuts[i].d, self.how.sizes)
 
-    def inputs(self, rows: Sequence[int], points: Sequence[Points]) -> Values:
+    def inputs(self, rows: Sequence[int], points: Sequence[Points]) -> SeriesValues:
         """Series whose segments are filled where the masks say so, shape (n, …)."""
         each = [self.cuts[i].masked(some) for i, some in zip(rows, points, strict=True)]
         made = each[0] if len(each) == 1 else np.concatenate(each)
@@ -385,7 +385,7 @@ def _numbers(given: Any, what: str) -> NDArray[Any]:
     return array
 
 
-def _checked(series: Values) -> Values:
+def _checked(series: SeriesValues) -> SeriesValues:
     """A copy of a series, whose shape must be (time,) or (time, channels)."""
     if series.ndim not in (1, 2) or not series.size:
         several = ": use explain_many for several" if series.ndim == 3 else ""
@@ -395,7 +395,7 @@ def _checked(series: Values) -> Values:
     return series.astype(np.float64) if series.dtype.itemsize > 8 else series.copy()
 
 
-def _refuse_gaps(flat: Values, names: Sequence[str]) -> None:
+def _refuse_gaps(flat: SeriesValues, names: Sequence[str]) -> None:
     if flat.dtype.kind != "f" or np.isfinite(flat).all():
         return
     step, channel = np.argwhere(~np.isfinite(flat))[0].tolist()
@@ -423,7 +423,7 @@ def _segments(given: Any) -> Any:
     return begins.astype(np.intp)
 
 
-def _called(cut: Callable[[Values], Any], series: Values) -> Any:
+def _called(cut: Callable[[SeriesValues], Any], series: SeriesValues) -> Any:
     try:
         return cut(series.copy())
     except Exception as error:
@@ -467,7 +467,7 @@ def _shown(at: NDArray[Any]) -> list[str]:
     return [str(text).replace("T", " ") for text in np.datetime_as_string(cut)]
 
 
-def _mean(series: Values) -> Array:
+def _mean(series: SeriesValues) -> Array:
     """The mean of each channel; that of a constant channel is exactly its value."""
     flat = series.astype(np.float64)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -475,7 +475,7 @@ def _mean(series: Values) -> Array:
     return np.broadcast_to(mean, series.shape)
 
 
-def _noise(series: Values, seed: int) -> Array:
+def _noise(series: SeriesValues, seed: int) -> Array:
     """Normal noise with each channel's mean and standard deviation, the same for one seed."""
     from scipy.special import ndtri
 
@@ -487,7 +487,7 @@ def _noise(series: Values, seed: int) -> Array:
         return np.asarray(_mean(series) + normal * spread)
 
 
-def _cast(made: NDArray[Any], series: Values, exact: bool = False) -> Values:
+def _cast(made: NDArray[Any], series: SeriesValues, exact: bool = False) -> SeriesValues:
     """What is filled in, in the series' dtype: rounded and clipped unless it must be exact."""
     dtype = series.dtype
     if dtype.kind == "f":

@@ -29,8 +29,8 @@ from eagle.types import (
     told,
 )
 
-View: TypeAlias = Literal["binned", "continuous"]
-Bounds: TypeAlias = Mapping[Any, tuple[Any, Any]]
+TableView: TypeAlias = Literal["binned", "continuous"]
+ColumnBounds: TypeAlias = Mapping[Any, tuple[Any, Any]]
 Scales: TypeAlias = Mapping[Any, float | timedelta] | Sequence[float] | float
 
 MOST_DESCRIBED: Final = 40
@@ -52,7 +52,7 @@ class Columns:
     names: Sequence[Hashable] | None = None
     categories: Collection[Hashable] = ()
     freeze: Collection[Hashable] = ()
-    bounds: Bounds | None = None
+    bounds: ColumnBounds | None = None
     scales: Scales | None = None
     groups: Any = None
 
@@ -72,7 +72,7 @@ class Tables:
     """
 
     background: Background
-    view: View
+    view: TableView
     rows: BackgroundRows | None = None
     said: str | None = None
 
@@ -177,9 +177,9 @@ class Around:
 
 def source(model: Any, data: Any, view: Any, columns: Columns) -> Source:
     """The source for `data`, a view and the settings of columns."""
-    if view is not None and not (isinstance(view, str) and view in get_args(View)):
+    if view is not None and not (isinstance(view, str) and view in get_args(TableView)):
         raise InputError(f"a view is 'binned' or 'continuous', not {told(view)}")
-    seen = cast("View | None", view)
+    seen = cast("TableView | None", view)
     refuse_incomplete(data)
     if isinstance(data, Source):
         if seen or columns.said:
@@ -217,7 +217,7 @@ def refuse_incomplete(data: Any) -> None:
         )
 
 
-def _summarised(model: Any, ground: Background, view: View | None, columns: Columns) -> Tables:
+def _summarised(model: Any, ground: Background, view: TableView | None, columns: Columns) -> Tables:
     """The source over a summary of data."""
     if columns.said:
         raise InputError(
@@ -229,7 +229,7 @@ def _summarised(model: Any, ground: Background, view: View | None, columns: Colu
     return Tables(background, view or ("binned" if background.rows else "continuous"))
 
 
-def _over(model: Any, data: Any, view: View | None, columns: Columns) -> Tables:
+def _over(model: Any, data: Any, view: TableView | None, columns: Columns) -> Tables:
     """The source over data."""
     scales = columns.scales
     if scales is not None and not isinstance(scales, Mapping):

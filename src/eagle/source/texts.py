@@ -10,13 +10,14 @@ from typing import Any, Final, Literal, TypeAlias, final, get_args
 
 import numpy as np
 
+from eagle.source.masked_text import TextInParts, TextPart, replaced
 from eagle.source.masks import (
     MASKS,
     EvenSizes,
     MaskSpace,
     Sizes,
     carried,
-    check_sizes,
+    check_mask_law,
     most_carried,
 )
 from eagle.source.words import (
@@ -29,19 +30,18 @@ from eagle.source.words import (
     unspaced,
     words,
 )
-from eagle.source.writing import Part, Sheet, replaced
 from eagle.subject import Passage
 from eagle.types import Array, Group, InputError, Kind, Need, Points, Wanted, message_of, told
 
 __all__ = ["TextInstances", "Texts", "paragraphs", "sentences", "tokens", "words"]
 
-Unit: TypeAlias = Literal["word", "sentence", "paragraph", "block"]
+TextUnit: TypeAlias = Literal["word", "sentence", "paragraph", "block"]
 
 EACH: Final = 3
 """The rows for each part that intervals of texts need. With two, up to a fifth of the parts
 without an effect are called sure: docs/adr/0037-units-of-texts.md."""
 
-FINER: Final[tuple[tuple[Unit, Callable[[str], Spans], str], ...]] = (
+FINER: Final[tuple[tuple[TextUnit, Callable[[str], Spans], str], ...]] = (
     ("word", tokens, "words and marks"),
     ("sentence", sentences, "sentences"),
     ("paragraph", paragraphs, "paragraphs"),
@@ -72,15 +72,15 @@ class Texts:
     bag: bool = True
     mask: str | None = None
     sizes: Sizes = field(default_factory=EvenSizes)
-    unit: Unit | None = None
+    unit: TextUnit | None = None
 
     def __post_init__(self) -> None:
         if self.split is not None and not callable(self.split):
             raise InputError("split is a function from a text to its parts, or a tokenizer")
         if self.unit is not None and (
-            not isinstance(self.unit, str) or self.unit not in get_args(Unit)
+            not isinstance(self.unit, str) or self.unit not in get_args(TextUnit)
         ):
-            listed = ", ".join(map(repr, get_args(Unit)))
+            listed = ", ".join(map(repr, get_args(TextUnit)))
             raise InputError(f"a unit is one of {listed}, not {told(self.unit)}")
         if self.unit is not None and self.split is not None:
             raise InputError("a text is taken apart by unit or by split, not by both")
@@ -88,7 +88,7 @@ class Texts:
             raise InputError(f"a mask is a string, not {told(self.mask)}")
         if not isinstance(self.bag, bool | np.bool_):
             raise InputError(f"a bag is true or false, not {told(self.bag)}")
-        check_sizes(self.sizes)
+        check_mask_law(self.sizes)
 
     @property
     def kind(self) -> Kind:
@@ -156,7 +156,7 @@ class Texts:
             f"{_why(too_many, budget)}"
         )
 
-    def _by_unit(self, unit: Unit, text: str, budget: int) -> Spans:
+    def _by_unit(self, unit: TextUnit, text: str, budget: int) -> Spans:
         parts_by = {name: parts for name, parts, _ in FINER}
         return (
             parts_by[unit](text)
@@ -201,11 +201,11 @@ class TextInstances:
         return len(self.texts)
 
     @cached_property
-    def _apart(self) -> list[tuple[tuple[str, ...], tuple[Part, ...], str]]:
+    def _apart(self) -> list[tuple[tuple[str, ...], tuple[TextPart, ...], str]]:
         """Of each text its features' names, its parts, and what they are in words."""
         return [self._taken(text) for text in self.texts]
 
-    def _taken(self, text: str) -> tuple[tuple[str, ...], tuple[Part, ...], str]:
+    def _taken(self, text: str) -> tuple[tuple[str, ...], tuple[TextPart, ...], str]:
         spans, cut = self.how.apart(text, self.budget)
         if not spans:
             raise InputError(f"there is nothing to explain in the text {text[:40]!r}")
@@ -256,7 +256,7 @@ class TextInstances:
         text, parts = self.texts[i], self._apart[i][1]
         if self.how.mask:
             return replaced(text, parts, masks, self.how.mask)
-        return Sheet.of(text, parts).without(masks)
+        return TextInParts.of(text, parts).without(masks)
 
 
 def _spans(text: str, split: Callable[..., Any]) -> Spans:

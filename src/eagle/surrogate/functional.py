@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from eagle.kernel import TINY
 from eagle.link import Logit
-from eagle.surrogate.believed import Believed, Spectrum
 from eagle.surrogate.field import Field, Standardised
 from eagle.surrogate.fit import Fit, Fitter, checked, is_flat, moved, weighted_r2
+from eagle.surrogate.line_posterior import LinePosterior, Spectrum
 from eagle.surrogate.pairs import Paired
 from eagle.surrogate.posterior import StudentT
 from eagle.types import UNBOUNDED, Array, InputError, Need, Range, Rows, finite, told
@@ -161,7 +161,7 @@ class Functionals:
             none = sure if self._known and not logit else None
             return Fit(np.zeros(d), float(y[0]), float(y[0]), float("nan"), posterior=none)
         answers = Answers.of(y)
-        plain = self._believed(answers)
+        plain = self._posterior(answers)
         if logit:
             slopes, level = self._bent(answers, plain, bounds)
             return self._fit(y, self._scores(slopes), level, plain, answers, None)
@@ -177,8 +177,8 @@ class Functionals:
         enough = ENOUGH_MASKS if self.field.by_size else ENOUGH
         return len(self.rows) >= enough * (len(self.field.moves) + 1)
 
-    def _believed(self, answers: Answers) -> Believed:
-        return Believed.of(self.spectra, self.surrogate.rests, self.seen.x, answers.standard)
+    def _posterior(self, answers: Answers) -> LinePosterior:
+        return LinePosterior.of(self.spectra, self.surrogate.rests, self.seen.x, answers.standard)
 
     def _scores(self, slopes: Array) -> Array:
         """The scores that belong to slopes of standardised features, shape (d,)."""
@@ -186,7 +186,7 @@ class Functionals:
         scores[self.field.moves] = slopes / self.field.sd
         return scores
 
-    def _scale(self, plain: Believed) -> Array:
+    def _scale(self, plain: LinePosterior) -> Array:
         """The scale of the scores, shape (m, m), in squares of the answers' unit.
 
         The prior shrinks slopes, the large ones most. This bias is estimated by the first `TERMS`
@@ -209,7 +209,7 @@ class Functionals:
         y: Array,
         scores: Array,
         level: float,
-        plain: Believed,
+        plain: LinePosterior,
         answers: Answers,
         posterior: StudentT | None,
     ) -> Fit:
@@ -223,7 +223,7 @@ class Functionals:
 
     # -- log-odds ------------------------------------------------------------------------------
 
-    def _bent(self, answers: Answers, plain: Believed, bounds: Range) -> tuple[Array, float]:
+    def _bent(self, answers: Answers, plain: LinePosterior, bounds: Range) -> tuple[Array, float]:
         """The slopes and the mean answer, by log-odds if they predict better."""
         slopes, level = answers.unit * plain.slopes, answers.level(plain)
         odds = self._odds(answers, plain) if bounds == PROBABILITY and self.field.by_size else None
@@ -242,7 +242,9 @@ class Functionals:
         more = np.linalg.solve(square, z.T @ apart)
         return slopes + more[1:], level + float(more[0])
 
-    def _odds(self, answers: Answers, plain: Believed) -> tuple[Logit, Answers, Believed] | None:
+    def _odds(
+        self, answers: Answers, plain: LinePosterior
+    ) -> tuple[Logit, Answers, LinePosterior] | None:
         """The link, the log-odds and what is believed of them; None if they predict no better."""
         best, least = None, BETTER**2 * float(np.mean((answers.unit * plain.missed) ** 2))
         for clip in CLIPS:
@@ -251,7 +253,7 @@ class Functionals:
             if is_flat(odds):
                 continue
             other = Answers.of(odds)
-            bent = self._believed(other)
+            bent = self._posterior(other)
             said = link.back(other.back(other.standard - bent.missed))
             error = float(np.mean((answers.y - said) ** 2))
             if error < least:
@@ -281,9 +283,9 @@ class Answers:
         """On the scale of the answers."""
         return np.asarray(self.middle + self.unit * standard)
 
-    def level(self, believed: Believed) -> float:
+    def level(self, posterior: LinePosterior) -> float:
         """The mean answer under the law."""
-        return self.middle + self.unit * believed.level
+        return self.middle + self.unit * posterior.level
 
 
 def _whole(z: Array) -> bool:

@@ -89,7 +89,7 @@ class Paired:
         prior = mean * spread * (FADED if whole else self.shrinkage)
         bends = bent(kept, weight, 0 if whole else CUBIC) * np.sqrt(prior / (self.bend * mean))
         wide = Rows(np.concatenate([z, bends], axis=1), weight, rows.often)
-        left = np.sqrt(np.maximum(1.0 - asked(kept, z.shape[1]), 0.0))
+        left = np.sqrt(np.maximum(1.0 - share_asked(kept, z.shape[1]), 0.0))
         return PairedLine(BayesLinear(Prior(prior)).on(wide), z.shape[1], pairs, left, whole)
 
     def fit(self, features: Array, y: Array, weight: Array) -> Fit:
@@ -234,7 +234,7 @@ def _packed(kept: NDArray[np.bool_]) -> NDArray[np.void]:
     return np.asarray(bits.view(np.dtype((np.void, bits.shape[1]))).ravel())
 
 
-def asked(kept: NDArray[np.intp], d: int) -> Array:
+def share_asked(kept: NDArray[np.intp], d: int) -> Array:
     """The share of all masks of each row's size that is asked, shape (n,)."""
     there = np.bincount(kept, minlength=d + 1)
     return np.asarray(np.exp(np.log(np.maximum(there, 1)) - log_ways(d))[kept])

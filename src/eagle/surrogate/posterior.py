@@ -133,7 +133,7 @@ class StudentT:
     def probability_top(self, k: int) -> Array:
         """The probability that each coordinate is among the k largest in size, shape (d,)."""
         check_top(k)
-        return np.ones(len(self.mean)) if k >= len(self.mean) else share_in_top(self.draws(), k)
+        return np.ones(len(self.mean)) if k >= len(self.mean) else top_shares(self.draws(), k)
 
 
 @final
@@ -173,7 +173,7 @@ class Draws:
 
     def probability_top(self, k: int) -> Array:
         check_top(k)
-        return np.ones(len(self.mean)) if k >= len(self.mean) else share_in_top(self.values, k)
+        return np.ones(len(self.mean)) if k >= len(self.mean) else top_shares(self.values, k)
 
 
 @final
@@ -260,7 +260,7 @@ def check_top(k: int) -> None:
         raise InputError(f"k must be an integer of at least 1, not {told(k)}")
 
 
-def share_in_top(draws: Array, k: int) -> Array:
+def top_shares(draws: Array, k: int) -> Array:
     """How often each coordinate is among the k < d largest in size, shape (d,)."""
     return np.asarray(in_top(draws, k).mean(axis=0))
 
@@ -280,7 +280,7 @@ def in_top(draws: Array, k: int) -> Array:
     return np.asarray(above + at * ((k - above.sum(axis=1, keepdims=True)) / equal))
 
 
-def columns(
+def interval_columns(
     posterior: Posterior | None, signed: bool, d: int, level: float
 ) -> tuple[Array, Array, Array, Array]:
     """Low, high, standard deviation and P(sign), shape (d,) each; NaN where not known."""

@@ -100,7 +100,7 @@ class Reweighted:
         z = np.ascontiguousarray(rows.features[1:].T)
         evenness = self.evenness
         if len(rows) - 1 < evenness.rows:  # the first rows of a survey have another evenness
-            evenness = measured([(z, rows.weight[1:])])
+            evenness = measured_evenness([(z, rows.weight[1:])])
         return Weighed.of(z, rows.weight[1:], evenness, anchor=rows.features[0])
 
 
@@ -320,7 +320,7 @@ def block_lengths(rows: int) -> list[int]:
     return lengths[-LENGTHS:]
 
 
-def measured(instances: list[tuple[Array, Array]]) -> Evenness:
+def measured_evenness(instances: list[tuple[Array, Array]]) -> Evenness:
     """The evenness of rows, the mean over instances: features, shape (d, n), and weights, (n,)."""
     rows = len(instances[0][1])
     lengths = [*block_lengths(rows), rows]

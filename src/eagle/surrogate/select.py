@@ -8,7 +8,7 @@ from typing import Protocol, final, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle.surrogate.lasso import columns, path, reported
+from eagle.surrogate.lasso_path import path, path_columns, reported
 from eagle.ties import best, ranked
 from eagle.types import Array, InputError
 
@@ -86,7 +86,7 @@ class LassoPath:
         _check(self.k)
 
     def choose(self, features: Array, y: Array, weight: Array) -> NDArray[np.intp]:
-        rows = columns(features, y, weight)
+        rows = path_columns(features, y, weight)
         steps = reported(path(rows), self.k)
         inside = steps[-1].inside if steps else ()
         return np.array([rows.names[j] for j in inside], dtype=np.intp)

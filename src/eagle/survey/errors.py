@@ -18,7 +18,7 @@ from eagle.packages import one_thread
 from eagle.surrogate.posterior import StudentT
 from eagle.surrogate.reweighted import Buffers, Pulls, degrees, left_by_balance
 from eagle.surrogate.variance import narrowing
-from eagle.survey.surveyed import Known, Surveyed
+from eagle.survey.surveyed import Supplements, Surveyed
 from eagle.survey.weigh import Supplement
 from eagle.targets import Target
 from eagle.types import Array
@@ -33,7 +33,7 @@ class SurveyErrors:
     """Errors of the explanations of the instances `rows`, which all have the same target."""
 
     many: Surveyed
-    known: Known
+    known: Supplements
     targets: tuple[Target, ...]
     rows: NDArray[np.intp]
 

@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eagle.explanation import Explanation
-from eagle.explanations import Explanations, Made, Stacked
+from eagle.explanations import Explanations, LazyExplanations, Stacked
 from eagle.packages import one_thread
 from eagle.progress import Progress
 from eagle.surrogate.fit import Fit
 from eagle.surrogate.posterior import StudentT
 from eagle.surrogate.reweighted import Buffers
 from eagle.survey.errors import SurveyErrors
-from eagle.survey.surveyed import Known, Surveyed
+from eagle.survey.surveyed import Supplements, Surveyed
 from eagle.targets import Target, answers_of
 from eagle.types import Array, Range
 
@@ -50,12 +50,12 @@ class Numbers:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Row:
+class RowMaker:
     """Makes the explanation of a row when it is looked at."""
 
     many: Surveyed
     own: Array
-    known: Known
+    known: Supplements
     targets: tuple[Target, ...]
     asked: bool
 
@@ -64,7 +64,7 @@ class Row:
 
 
 def explanations(
-    many: Surveyed, own: Array, known: Known, target: Target, asked: bool, silent: bool
+    many: Surveyed, own: Array, known: Supplements, target: Target, asked: bool, silent: bool
 ) -> Explanations:
     """The numbers of all rows are computed now, and the explanation of a row when it is read."""
     targets = many.targets(own, target)
@@ -106,7 +106,7 @@ def groups(many: Surveyed, targets: tuple[Target, ...]) -> NDArray[np.intp]:
 def _put_together(
     many: Surveyed,
     own: Array,
-    known: Known,
+    known: Supplements,
     targets: tuple[Target, ...],
     numbers: Numbers,
     alike: NDArray[np.intp],
@@ -138,7 +138,7 @@ def _put_together(
     )
     errors = SurveyErrors(many, known, targets, np.arange(len(many)))
     return Explanations(
-        Made(range(len(many)), Row(many, own, known, targets, asked)),
+        LazyExplanations(range(len(many)), RowMaker(many, own, known, targets, asked)),
         many.ids,
         targets,
         s.outputs,

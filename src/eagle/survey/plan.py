@@ -19,7 +19,7 @@ from eagle.quote import Quote, check_price, quoted
 from eagle.source.tables import Tables
 from eagle.survey.identity import Identity, identity
 from eagle.survey.law import Indices, RootLaw
-from eagle.survey.rows import Drawn, draw, table
+from eagle.survey.rows import Drawn, as_table, draw
 from eagle.table.background import Background
 from eagle.types import Array, InputError, Kind, LimitError, Need, Source, integer
 from eagle.until import Budget
@@ -42,7 +42,7 @@ MOST: Final = 1 << 24
 
 @final
 @dataclass(frozen=True, eq=False)
-class Ask:
+class ModelAccess:
     """How a model is asked: its box, the most rows of one call, and a limit on the total cost."""
 
     box: Box
@@ -138,7 +138,7 @@ class SurveyPlan:
 
     def table(self, rows: Indices) -> Any:
         """Some of the rows, in the model's own form."""
-        return table(self.setting.background, self.drawn.values[rows])
+        return as_table(self.setting.background, self.drawn.values[rows])
 
     @property
     def rows(self) -> int:
@@ -182,7 +182,7 @@ class Setting:
     source: Tables
     kernel: Exponential
     seed: int
-    ask: Ask
+    ask: ModelAccess
     identity: Identity
 
     @property
@@ -206,7 +206,7 @@ def checked_rows(rows: Any) -> int:
     return count
 
 
-def setting(source: Source, method: Any, seed: int, ask: Ask) -> Setting:
+def setting(source: Source, method: Any, seed: int, ask: ModelAccess) -> Setting:
     """The setting of a survey, or an error that says why there can be none here."""
     if not isinstance(source, Tables) or source.view != "binned":
         binned = ", or say view='binned'" if isinstance(source, Tables) else ""

@@ -119,7 +119,7 @@ def _drawn(background: Background, law: RootLaw, rows: int, rng: np.random.Gener
     return Drawn(background, states, steps)
 
 
-def table(background: Background, values: Array) -> Any:
+def as_table(background: Background, values: Array) -> Any:
     """Values, shape (n, d), as a table that the model takes. No column is frozen."""
     columns, template = background.columns, background.template
     first = template.adopt([array_of([_some(background, j)]) for j in range(len(columns))])

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 FEW: Final = 100
 """An explanation that rests on fewer effective rows than this says so."""
 
-Known: TypeAlias = Mapping[tuple[int, str], Supplement]
+Supplements: TypeAlias = Mapping[tuple[int, str], Supplement]
 """Supplements by the column and the value that they are about."""
 
 
@@ -119,7 +119,7 @@ class Surveyed:
 
         return made
 
-    def supplements(self, i: int, known: Known) -> tuple[Supplement, ...]:
+    def supplements(self, i: int, known: Supplements) -> tuple[Supplement, ...]:
         """The known supplements of row i that are long enough, cut to the rows that it needs."""
         out = []
         for k in np.flatnonzero(self.counts[i]).tolist():
@@ -143,7 +143,7 @@ class Surveyed:
         return tuple(aimed_at(None, one[None], task, outputs) for one in own)
 
     def line(
-        self, i: int, known: Known, buffers: Buffers | None = None
+        self, i: int, known: Supplements, buffers: Buffers | None = None
     ) -> tuple[Weighed, tuple[Supplement, ...]]:
         more = self.supplements(i, known)
         return self.survey.weights.line(self.states[i], more, buffers), more
@@ -155,7 +155,7 @@ class Surveyed:
         return explained(every, s.outputs, target, s.setting.ask.box.link)
 
     def explanation(
-        self, i: int, own: Array, known: Known, target: Target, asked: bool
+        self, i: int, own: Array, known: Supplements, target: Target, asked: bool
     ) -> Explanation:
         """The explanation of row i; `asked` says whether the model was asked about it."""
         began = time.perf_counter()

@@ -10,7 +10,7 @@ from typing import Final, final
 import numpy as np
 
 from eagle.design.law import raw
-from eagle.surrogate.reweighted import Buffers, Evenness, Weighed, measured
+from eagle.surrogate.reweighted import Buffers, Evenness, Weighed, measured_evenness
 from eagle.survey.law import Indices, RootLaw
 from eagle.survey.rows import Drawn, States
 from eagle.types import Array
@@ -61,7 +61,9 @@ class Weights:
             np.searchsorted(np.cumsum(one), uniform[np.argsort(raw(rng, PATTERNS))], side="right")
             for one in self.law.share
         ]
-        return measured([self.of(np.array(states), ()) for states in zip(*columns, strict=True)])
+        return measured_evenness(
+            [self.of(np.array(states), ()) for states in zip(*columns, strict=True)]
+        )
 
     def of(
         self, states: Indices, more: Sequence[Supplement], buffers: Buffers | None = None

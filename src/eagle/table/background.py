@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from eagle.table.column import LARGEST_INTEGER, Codes, encode, key, numbers, places
 from eagle.table.frame import Frame, frame
-from eagle.table.groups import GroupedFrame, Groups, checked, ending
-from eagle.table.units import CALENDARS, Calendar, Unit, shown
+from eagle.table.groups import GroupedFrame, Groups, checked_groups, ending
+from eagle.table.units import CALENDARS, Calendar, ColumnUnit, shown
 from eagle.types import Array, InputError, finite, told
 
 STEPS = 1024
@@ -536,7 +536,7 @@ class Background:
         {"colour": ["colour_red", "colour_blue"]}.
         """
         table = frame(data, names)
-        together = {} if groups is None else checked(groups, table)
+        together = {} if groups is None else checked_groups(groups, table)
         if together:
             table = GroupedFrame(table, together)
         if not len(table):
@@ -839,7 +839,7 @@ def _by_name(given: Any, what: str) -> dict[Any, Any]:
         ) from None
 
 
-def _scale(name: Hashable, scale: Any, unit: Unit | None) -> float:
+def _scale(name: Hashable, scale: Any, unit: ColumnUnit | None) -> float:
     if isinstance(scale, timedelta) and unit is not None and unit.calendar is not None:
         scale = scale / timedelta(days=1)
     if finite(scale) and scale >= 0:
@@ -847,7 +847,7 @@ def _scale(name: Hashable, scale: Any, unit: Unit | None) -> float:
     raise InputError(f"the scale of column {name!r} must be zero or more, not {told(scale)}")
 
 
-def _bounds(name: Hashable, pair: Any, unit: Unit | None) -> tuple[float, float]:
+def _bounds(name: Hashable, pair: Any, unit: ColumnUnit | None) -> tuple[float, float]:
     calendar = None if unit is None else unit.calendar
     number = float if unit is None or calendar is None else unit.number
     try:

@@ -31,7 +31,7 @@ from eagle.table.column import (
     written,
 )
 from eagle.table.frame import Frame, holds, measured, units_of
-from eagle.table.units import NOT_A_TIME, PER_DAY, Kind, Unit
+from eagle.table.units import NOT_A_TIME, PER_DAY, ColumnUnit, UnitKind
 from eagle.types import Array, InputError, MissingExtraError
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class PandasFrame(Frame):
         table: pd.DataFrame,
         missing_markers: Sequence[Any] | None = None,
         integers: Collection[int] = (),
-        measures: Mapping[int, Unit] | None = None,
+        measures: Mapping[int, ColumnUnit] | None = None,
     ) -> None:
         self._table, self._dtypes = table, list(table.dtypes)
         self.names = list(table.columns)
@@ -96,17 +96,17 @@ class PandasFrame(Frame):
 
         return j in self.integers or bool(pd.api.types.is_integer_dtype(self.dtype(j)))
 
-    def unit(self, j: int) -> Unit | None:
+    def unit(self, j: int) -> ColumnUnit | None:
         dtype = self.dtype(j)
         if dtype == OBJECT:
             return self.units.get(j)
         if isinstance(dtype, np.dtype):
             if dtype.kind not in "Mm":
                 return None
-            kind: Kind = "datetime" if dtype.kind == "M" else "duration"
-            return Unit(kind, PER_DAY[np.datetime_data(dtype)[0]])
+            kind: UnitKind = "datetime" if dtype.kind == "M" else "duration"
+            return ColumnUnit(kind, PER_DAY[np.datetime_data(dtype)[0]])
         if isinstance(dtype, _pandas().DatetimeTZDtype):
-            return Unit("datetime", PER_DAY[dtype.unit], zone=dtype.tz)
+            return ColumnUnit("datetime", PER_DAY[dtype.unit], zone=dtype.tz)
         return _arrow_unit(dtype)
 
     def stored(self, j: int) -> np.dtype[Any] | None:
@@ -152,7 +152,7 @@ class PandasFrame(Frame):
             return None
         return np.array(series.to_numpy()).view(np.int64)
 
-    def _write_unit(self, values: Array, j: int, unit: Unit, index: NDArray[np.intp]) -> Any:
+    def _write_unit(self, values: Array, j: int, unit: ColumnUnit, index: NDArray[np.intp]) -> Any:
         """Numbers in the dtype of a column with a unit; a row's own value stays as it is."""
         import pandas as pd
 
@@ -337,25 +337,25 @@ class NarwhalsFrame(Frame):
     def is_integer(self, j: int) -> bool:
         return bool(self.dtype(j).is_integer())
 
-    def unit(self, j: int) -> Unit | None:
+    def unit(self, j: int) -> ColumnUnit | None:
         return self._units[j]
 
     @cached_property
-    def _units(self) -> list[Unit | None]:
+    def _units(self) -> list[ColumnUnit | None]:
         return [self._unit(j) for j in range(len(self.names))]
 
-    def _unit(self, j: int) -> Unit | None:
+    def _unit(self, j: int) -> ColumnUnit | None:
         nw, dtype = narwhals(), self.dtype(j)
         if dtype.is_float() or dtype.is_integer():
             return None
         if isinstance(dtype, nw.Datetime):
             zone = None if dtype.time_zone is None else UTC
-            return Unit("datetime", PER_DAY[dtype.time_unit], zone=zone)
+            return ColumnUnit("datetime", PER_DAY[dtype.time_unit], zone=zone)
         if isinstance(dtype, nw.Duration):
-            return Unit("duration", PER_DAY[dtype.time_unit])
+            return ColumnUnit("duration", PER_DAY[dtype.time_unit])
         if dtype == nw.Date:
-            return Unit("date", 1)
-        return Unit("decimal", digits=self._digits(j)) if dtype == nw.Decimal else None
+            return ColumnUnit("date", 1)
+        return ColumnUnit("decimal", digits=self._digits(j)) if dtype == nw.Decimal else None
 
     def _digits(self, j: int) -> int:
         """How many digits a column of decimals has after its point."""
@@ -425,7 +425,7 @@ class NarwhalsFrame(Frame):
         return self._new(data, self._schema)
 
     def _write_unit(
-        self, values: Array | None, j: int, unit: Unit, index: NDArray[np.intp]
+        self, values: Array | None, j: int, unit: ColumnUnit, index: NDArray[np.intp]
     ) -> list[Any]:
         """Numbers of a column that has a unit, as decimals or as integers of time.
 
@@ -520,7 +520,7 @@ def _pandas() -> Any:
     return pd
 
 
-def _arrow_unit(dtype: Any) -> Unit | None:
+def _arrow_unit(dtype: Any) -> ColumnUnit | None:
     """The unit of pyarrow's dates, durations and decimals in pandas."""
     arrow = getattr(dtype, "pyarrow_dtype", None)
     if arrow is None:
@@ -528,12 +528,12 @@ def _arrow_unit(dtype: Any) -> Unit | None:
     from pyarrow import types
 
     if types.is_timestamp(arrow):
-        return Unit("datetime", PER_DAY[arrow.unit], zone=None if arrow.tz is None else UTC)
+        return ColumnUnit("datetime", PER_DAY[arrow.unit], zone=None if arrow.tz is None else UTC)
     if types.is_duration(arrow):
-        return Unit("duration", PER_DAY[arrow.unit])
+        return ColumnUnit("duration", PER_DAY[arrow.unit])
     if types.is_decimal(arrow):
-        return Unit("decimal", digits=arrow.scale)
-    return Unit("date", 1) if types.is_date(arrow) else None
+        return ColumnUnit("decimal", digits=arrow.scale)
+    return ColumnUnit("date", 1) if types.is_date(arrow) else None
 
 
 def _fits(values: Array, held: np.dtype[Any]) -> bool:

@@ -30,7 +30,7 @@ from eagle.table.column import (
     truths,
     written,
 )
-from eagle.table.units import Unit
+from eagle.table.units import ColumnUnit
 from eagle.types import Array, InputError, message_of, told
 
 
@@ -109,7 +109,7 @@ class Frame(ABC):
         """Whether column j holds integers."""
         return False
 
-    def unit(self, j: int) -> Unit | None:
+    def unit(self, j: int) -> ColumnUnit | None:
         """How the dates, durations or decimals of column j are read as numbers; None for others."""
         return None
 
@@ -192,7 +192,7 @@ class ArrayFrame(Frame):
         missing_markers: Sequence[Any] | None = None,
         integers: Collection[int] = (),
         flags: Collection[int] = (),
-        measures: Mapping[int, Unit] | None = None,
+        measures: Mapping[int, ColumnUnit] | None = None,
     ) -> None:
         width = array.shape[1]
         self._array, self.named = array, names is not None
@@ -235,7 +235,7 @@ class ArrayFrame(Frame):
     def is_integer(self, j: int) -> bool:
         return self._array.dtype.kind in "iu" or j in self.integers
 
-    def unit(self, j: int) -> Unit | None:
+    def unit(self, j: int) -> ColumnUnit | None:
         return self.units.get(j)
 
     def stored(self, j: int) -> np.dtype[Any] | None:
@@ -397,7 +397,7 @@ class SparseFrame(Frame):
         return self.wrap(self._like(dense.adopt(columns).native))
 
 
-def units_of(columns: Mapping[int, Objects]) -> dict[int, Unit]:
+def units_of(columns: Mapping[int, Objects]) -> dict[int, ColumnUnit]:
     """The units of those columns of objects that have one."""
     kinds = {
         j: units.unit_of_objects([v for v in objects if not is_missing(v)])
@@ -406,7 +406,7 @@ def units_of(columns: Mapping[int, Objects]) -> dict[int, Unit]:
     return {j: unit for j, unit in kinds.items() if unit is not None}
 
 
-def measured(objects: Objects, unit: Unit, name: Hashable) -> Array:
+def measured(objects: Objects, unit: ColumnUnit, name: Hashable) -> Array:
     """Objects as numbers of a unit, NaN where missing."""
     out = np.full(len(objects), np.nan)
     for i, value in enumerate(objects):

@@ -199,7 +199,7 @@ def _value(number: float, values: Values, whole: bool) -> Any:
 # -- which columns ------------------------------------------------------------------------------
 
 
-def checked(groups: Any, table: Frame) -> dict[Hashable, list[Hashable]]:
+def checked_groups(groups: Any, table: Frame) -> dict[Hashable, list[Hashable]]:
     """Groups as a caller gives them, if they fit the table."""
     if not isinstance(groups, Mapping):
         raise InputError(

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from eagle.types import Array, finite
 
-Kind: TypeAlias = Literal["date", "datetime", "duration", "decimal"]
+UnitKind: TypeAlias = Literal["date", "datetime", "duration", "decimal"]
 
 Calendar: TypeAlias = Literal["date", "datetime", "moment", "duration"]
 """How numbers of days are shown. A moment has a time zone, and is shown in UTC."""
@@ -40,7 +40,7 @@ DIGITS: Final = Context(prec=400)
 
 @final
 @dataclass(frozen=True)
-class Unit:
+class ColumnUnit:
     """How dates, durations and decimals are read as numbers: days since 1970, days, floats.
 
     `per_day` is how many units of the dtype are in a day. `digits` is how many digits a decimal
@@ -48,7 +48,7 @@ class Unit:
     package whose objects are in a column of objects: "python", "pandas", or a dtype of numpy.
     """
 
-    kind: Kind
+    kind: UnitKind
     per_day: int = DAY
     digits: int = 0
     zone: tzinfo | None = None
@@ -148,7 +148,7 @@ def _days(span: timedelta) -> float:
     return span.days + (span.seconds * 1_000_000 + span.microseconds) / DAY
 
 
-def unit_of_objects(present: list[Any]) -> Unit | None:
+def unit_of_objects(present: list[Any]) -> ColumnUnit | None:
     """The unit of objects if all are dates, all datetimes, all durations or all decimals."""
     if not present:
         return None
@@ -158,23 +158,23 @@ def unit_of_objects(present: list[Any]) -> Unit | None:
         finite_ones = [e for e in exponents if isinstance(e, int)]
         if len(finite_ones) < len(exponents) or min(finite_ones) < -300:
             return None
-        return Unit("decimal", digits=max(0, -min(finite_ones)))
+        return ColumnUnit("decimal", digits=max(0, -min(finite_ones)))
     if all(isinstance(v, np.datetime64 | np.timedelta64) for v in present):
         kinds = {v.dtype for v in present}
         if len(kinds) > 1 or np.datetime_data(first.dtype)[0] not in PER_DAY:
             return None
-        kind: Kind = "datetime" if first.dtype.kind == "M" else "duration"
-        return Unit(kind, PER_DAY[np.datetime_data(first.dtype)[0]], made=first.dtype.str)
+        kind: UnitKind = "datetime" if first.dtype.kind == "M" else "duration"
+        return ColumnUnit(kind, PER_DAY[np.datetime_data(first.dtype)[0]], made=first.dtype.str)
     pandas = all(hasattr(v, "as_unit") for v in present)
     made = "pandas" if pandas else "python"
     if all(isinstance(v, timedelta) for v in present):
-        return Unit("duration", made=made)
+        return ColumnUnit("duration", made=made)
     if all(isinstance(v, datetime) for v in present):
         if len({v.tzinfo is None for v in present}) > 1:
             return None
-        return Unit("datetime", zone=first.tzinfo, made=made)
+        return ColumnUnit("datetime", zone=first.tzinfo, made=made)
     plain = all(isinstance(v, date) and not isinstance(v, datetime) for v in present)
-    return Unit("date") if plain else None
+    return ColumnUnit("date") if plain else None
 
 
 def days(ticks: NDArray[np.int64], per_day: int) -> Array:

@@ -24,22 +24,22 @@ from eagle.web.saved import saved
 from eagle.web.stream import Runs, sentence
 from eagle.web.turns import Cancelled
 from eagle.web.wishes import (
-    Ask,
+    AboutFeature,
     Explain,
+    ListRows,
+    OpenRow,
     Predict,
-    Row,
-    Rows,
     Run,
     Save,
     Stop,
     Wish,
     again,
-    plain,
+    plain_wish,
     read,
 )
 
 Handler: TypeAlias = Callable[[Request], Awaitable[Response]]
-Answer: TypeAlias = Callable[[Room, Any], Any]
+Answerer: TypeAlias = Callable[[Room, Any], Any]
 """A function that answers a request, in a thread."""
 
 TYPES: Final = {
@@ -163,7 +163,7 @@ async def _about(room: Room, fixed: dict[str, Any], _: Request) -> Response:
 # -- what is answered at once --------------------------------------------------------------------
 
 
-async def _asked(room: Room, kind: type[Wish], answer: Answer, request: Request) -> Response:
+async def _asked(room: Room, kind: type[Wish], answer: Answerer, request: Request) -> Response:
     """A wish, answered in a thread and in turn with others; errors become sentences."""
     wish = read(kind, await request.body())
     try:
@@ -183,13 +183,13 @@ def _client(request: Request) -> str:
     return short(request.headers.get("x-client", "unnamed"), LONGEST)
 
 
-ASKED: Final[dict[str, tuple[type[Wish], Answer]]] = {
-    "rows": (Rows, work.listed),
-    "row": (Row, work.opened),
+ASKED: Final[dict[str, tuple[type[Wish], Answerer]]] = {
+    "rows": (ListRows, work.listed),
+    "row": (OpenRow, work.opened),
     "predict": (Predict, work.predicted),
     "explain": (Explain, work.at_once),
-    "dependence": (Ask, work.dependence),
-    "cohorts": (Ask, work.cohorts),
+    "dependence": (AboutFeature, work.dependence),
+    "cohorts": (AboutFeature, work.cohorts),
     "save": (Save, saved),
 }
 
@@ -200,7 +200,7 @@ ASKED: Final[dict[str, tuple[type[Wish], Answer]]] = {
 async def _begin(room: Room, keys: Keys, request: Request) -> Response:
     wish = read(Run, await request.body())
     room.shelf.check(wish.row)
-    return JSONResponse({"ticket": keys.ticket([_client(request), plain(wish)])})
+    return JSONResponse({"ticket": keys.ticket([_client(request), plain_wish(wish)])})
 
 
 async def _stream(runs: Runs, keys: Keys, request: Request) -> Response:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eagle.explanations import Explanations
-from eagle.plot.many import Values, cell_of, stacked_up, thinned
+from eagle.plot.many import FeatureValues, cell_of, stacked_up, thinned
 from eagle.statements import Means
 from eagle.surrogate.posterior import LEVEL
 from eagle.types import Array, InputError, short
@@ -79,7 +79,7 @@ def bars(means: Means, order: NDArray[np.intp]) -> dict[str, Any]:
 def swarm(e: Explanations, rows: NDArray[np.intp], j: int) -> dict[str, Any]:
     """The rows' scores of one feature: points that would overlap are stacked, some left out."""
     scores = e.scores[:, j]
-    values = Values.of(e.data[:, j])
+    values = FeatureValues.of(e.data[:, j])
     rank = np.nan_to_num(values.rank, nan=-1.0)
     cells = cell_of(scores, CELLS)
     shown = thinned(cells, rank, STACK)
@@ -99,8 +99,8 @@ def dependence(
     for place in (j, other):
         if place is not None and place >= len(e.names):
             raise InputError(f"there is no feature number {place}")
-    values = Values.of(e.data[:, j])
-    tint = None if other is None else Values.of(e.data[:, other])
+    values = FeatureValues.of(e.data[:, j])
+    tint = None if other is None else FeatureValues.of(e.data[:, other])
     keep = np.flatnonzero(~values.missing)
     if not len(keep):
         raise InputError("this feature is missing in all rows")
@@ -139,7 +139,7 @@ def cohorts(e: Explanations, j: int, order: NDArray[np.intp]) -> dict[str, Any]:
     """How mean scores differ between groups of rows, with intervals for all at once."""
     if j >= len(e.names):
         raise InputError(f"there is no feature number {j}")
-    values = Values.of(e.data[:, j])
+    values = FeatureValues.of(e.data[:, j])
     labels, names = _labels(values)
     groups = {name: labels == k for k, name in enumerate(names)}
     few = [name for name, mask in groups.items() if mask.sum() < 2]
@@ -170,7 +170,7 @@ def cohorts(e: Explanations, j: int, order: NDArray[np.intp]) -> dict[str, Any]:
     }
 
 
-def _labels(values: Values) -> tuple[NDArray[np.intp], list[str]]:
+def _labels(values: FeatureValues) -> tuple[NDArray[np.intp], list[str]]:
     """A group for each row, and the groups' names: ranges of numbers, or levels."""
     if values.levels is not None:
         names = [short(level, 40) for level in values.levels[:LEVELS]]
@@ -185,12 +185,12 @@ def _labels(values: Values) -> tuple[NDArray[np.intp], list[str]]:
     return codes, _distinct(names)
 
 
-def _different(values: Values) -> Array:
+def _different(values: FeatureValues) -> Array:
     """The different numbers there are."""
     return np.unique(values.numbers[~np.isnan(values.numbers)])
 
 
-def _ranges(values: Values) -> tuple[list[str], NDArray[np.intp]]:
+def _ranges(values: FeatureValues) -> tuple[list[str], NDArray[np.intp]]:
     """Ranges of about as many rows each."""
     numbers = values.numbers
     present, distinct = numbers[~np.isnan(numbers)], _different(values)
@@ -221,12 +221,12 @@ def _pale(e: Explanations, j: int) -> NDArray[np.bool_]:
     return np.asarray((low <= 0) & (high >= 0))
 
 
-def _rank(values: Values, i: int) -> float | None:
+def _rank(values: FeatureValues, i: int) -> float | None:
     rank = known(values.rank[i])
     return None if rank is None else round(rank, 3)
 
 
-def _key(values: Values) -> dict[str, Any]:
+def _key(values: FeatureValues) -> dict[str, Any]:
     """What the colours of points stand for: from a low to a high number, or levels."""
     if values.levels is not None:
         return {"kind": "levels", "levels": [short(v, 40) for v in values.levels[:LEVELS]]}

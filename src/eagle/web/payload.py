@@ -131,7 +131,7 @@ def payload(e: Explanation, level: float = LEVEL, *, words: bool = True) -> Payl
             "key": str(j),
             "name": short(name, LONGEST),
             "condition": short(e.conditions[j], LONGEST),
-            "value": text(e.data[j]),
+            "value": shown_value(e.data[j]),
             "score": float(e.scores[j]),
             "low": known(interval[j, 0]),
             "high": known(interval[j, 1]),
@@ -174,7 +174,7 @@ def known(value: Any) -> float | None:
     return float(value) if math.isfinite(value) else None
 
 
-def text(value: Any) -> str:
+def shown_value(value: Any) -> str:
     """A value of a row as it is shown."""
     if value is None:
         return ""

@@ -9,7 +9,7 @@ from eagle.explanation import Explanation
 from eagle.reports import report
 from eagle.web.room import Room
 from eagle.web.wishes import Save
-from eagle.web.work import explained
+from eagle.web.work import explain_row
 
 
 def saved(room: Room, wish: Save) -> tuple[bytes, str]:
@@ -23,7 +23,7 @@ def saved(room: Room, wish: Save) -> tuple[bytes, str]:
 def _explanation(room: Room, wish: Save) -> Explanation:
     """From the survey, or as it was streamed."""
     if room.survey is None:
-        return explained(room, wish, lambda *_: None)
+        return explain_row(room, wish, lambda *_: None)
     x = room.shelf.one(wish.row, wish.edits)
     target = room.target(wish.target, wish.against)
     answers = None if wish.edits else room.answer(wish.row)

@@ -90,7 +90,7 @@ def serve(
 
 @final
 @dataclass(frozen=True, eq=False)
-class Prepared:
+class PreparedPage:
     """A page before it is served: its app, its room, the socket it listens at, and its link."""
 
     app: Any
@@ -116,7 +116,7 @@ def prepared(
     names: Sequence[str] = (),
     token: str | None = None,
     title: str = "EAGLE",
-) -> Prepared:
+) -> PreparedPage:
     """All that `serve` runs. A survey is asked for here; nothing else is."""
     from eagle.web.app import application
     from eagle.web.guard import Keys
@@ -145,7 +145,7 @@ def prepared(
     app = application(room, keys, hosts, title)
     room.workers.begin(Job("the server itself"), room.warm)
     name = names[0] if names else shown
-    return Prepared(app, room, line, f"http://{name}:{at}/#token={keys.token}")
+    return PreparedPage(app, room, line, f"http://{name}:{at}/#token={keys.token}")
 
 
 def needed() -> Any:

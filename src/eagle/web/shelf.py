@@ -19,7 +19,7 @@ TEXT: Final = 20_000
 """Maximum number of characters of a text that can be edited."""
 
 
-class Field(TypedDict):
+class EditField(TypedDict):
     """How one feature is edited: a number, a choice, a date, or not at all."""
 
     key: str
@@ -43,7 +43,7 @@ class Shelf(ABC):
 
     @property
     @abstractmethod
-    def fields(self) -> list[Field]:
+    def fields(self) -> list[EditField]:
         """What of a row can be edited."""
 
     @abstractmethod
@@ -91,7 +91,7 @@ class Things(Shelf):
         return self._kind
 
     @property
-    def fields(self) -> list[Field]:
+    def fields(self) -> list[EditField]:
         if self._kind != "text":
             return []
         return [
@@ -141,4 +141,4 @@ def names_of(X: Any, count: int) -> list[str]:
     return [clean(str(name)) for name in row_ids(X, count)]
 
 
-__all__ = ["Field", "Shelf", "Things", "names_of"]
+__all__ = ["EditField", "Shelf", "Things", "names_of"]

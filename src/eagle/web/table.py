@@ -18,7 +18,7 @@ from eagle.table.groups import GroupedFrame
 from eagle.table.rows import Table
 from eagle.types import InputError, short, told
 from eagle.web.find import Indices, find
-from eagle.web.shelf import LABEL, Field, Shelf, names_of
+from eagle.web.shelf import LABEL, EditField, Shelf, names_of
 
 MOST_LEVELS: Final = 500
 """Maximum number of levels of a column that can be edited."""
@@ -62,13 +62,13 @@ class TableRows(Shelf):
         return tuple(f"{'' if c.members else place}{c.name}" for c in columns)
 
     @cached_property
-    def fields(self) -> list[Field]:
+    def fields(self) -> list[EditField]:
         return [
             self._field(k, self._ground.columns[j], title)
             for k, (j, title) in enumerate(zip(self._moved, self.titles, strict=True))
         ]
 
-    def _field(self, k: int, column: Column, title: str) -> Field:
+    def _field(self, k: int, column: Column, title: str) -> EditField:
         kind = "number"
         levels: list[str] = []
         if column.levels is not None:
@@ -185,7 +185,7 @@ def _step(column: Column) -> float | None:
     return float(10.0 ** math.floor(math.log10(column.scale / 5)))
 
 
-def _read(value: Any, column: Column, field: Field) -> Any:
+def _read(value: Any, column: Column, field: EditField) -> Any:
     """What a field's new value means to the model."""
     name = field["name"]
     if value is None or value == "":

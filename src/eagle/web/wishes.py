@@ -25,7 +25,7 @@ class Wish:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rows(Wish):
+class ListRows(Wish):
     """A page of the list of rows."""
 
     search: Annotated[str, Field(max_length=400)] = ""
@@ -37,7 +37,7 @@ class Rows(Wish):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Row(Wish):
+class OpenRow(Wish):
     """One row."""
 
     row: RowNumber
@@ -52,7 +52,7 @@ class Predict(Wish):
 
 
 @dataclass(frozen=True, kw_only=True)
-class About(Wish):
+class AboutRow(Wish):
     """A row, perhaps with other values, and what is explained of it."""
 
     row: RowNumber
@@ -64,7 +64,7 @@ class About(Wish):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Explain(About):
+class Explain(AboutRow):
     """An explanation from the survey, at once. With `ask`, the model is asked for its prediction.
     With `words`, it also says what the line misses, which takes longer."""
 
@@ -73,7 +73,7 @@ class Explain(About):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Run(About):
+class Run(AboutRow):
     """Something that asks the model, with events on the way."""
 
     kind: Literal["explain", "overview", "compare", "survey"]
@@ -92,7 +92,7 @@ class Stop(Wish):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ask(Wish):
+class AboutFeature(Wish):
     """A request without a row: the overview's dependence and cohorts."""
 
     target: Place | None = None
@@ -102,7 +102,7 @@ class Ask(Wish):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Save(About):
+class Save(AboutRow):
     """A file of one explanation."""
 
     form: Literal["json", "report"]
@@ -121,7 +121,7 @@ def read(kind: type[T], body: bytes) -> T:
 
 
 def again(kind: type[T], given: Any) -> T:
-    """A wish from what `plain` gave."""
+    """A wish from what `plain_wish` gave."""
     made: T = TypeAdapter(kind).validate_python(given, strict=False)
     return made
 
@@ -133,6 +133,6 @@ def misfit(error: Any) -> str:
     return short(f"{where or 'the request'} does not fit: {first['msg']}", 200)
 
 
-def plain(wish: Wish) -> dict[str, Any]:
+def plain_wish(wish: Wish) -> dict[str, Any]:
     """A wish as plain data."""
     return asdict(wish)

@@ -27,7 +27,7 @@ from eagle.web.jobs import CURRENT, Job, Say
 from eagle.web.payload import known, payload
 from eagle.web.room import Room
 from eagle.web.turns import Cancelled
-from eagle.web.wishes import About, Ask, Explain, Predict, Row, Rows, Run, Save
+from eagle.web.wishes import AboutFeature, AboutRow, Explain, ListRows, OpenRow, Predict, Run, Save
 
 FROM_SURVEY: Final = 500
 """Number of rows, evenly spread, that are explained for the overview from a survey."""
@@ -80,7 +80,7 @@ class Pressed(Rule):
 # -- rows ----------------------------------------------------------------------------------------
 
 
-def listed(room: Room, wish: Rows) -> dict[str, Any]:
+def listed(room: Room, wish: ListRows) -> dict[str, Any]:
     """A page of the list of rows, and how many fit the search. Nothing is asked."""
     try:
         fits, problem = room.shelf.search(wish.search), ""
@@ -104,7 +104,7 @@ def listed(room: Room, wish: Rows) -> dict[str, Any]:
     }
 
 
-def _sorted(room: Room, wish: Rows, fits: NDArray[np.intp], target: Target) -> NDArray[np.intp]:
+def _sorted(room: Room, wish: ListRows, fits: NDArray[np.intp], target: Target) -> NDArray[np.intp]:
     """The rows by their predictions, which must be known."""
     if room.learnt < len(room.shelf):
         raise InputError("the predictions of all rows are not known yet")
@@ -143,7 +143,7 @@ def _shown(room: Room, target: Target) -> str:
     return "" if target is None else f"of {short(str(target), 40)}"
 
 
-def opened(room: Room, wish: Row) -> dict[str, Any]:
+def opened(room: Room, wish: OpenRow) -> dict[str, Any]:
     """A row's name and its values."""
     i = room.shelf.check(wish.row)
     return {"row": i, "label": room.shelf.label(i), "values": room.shelf.values(i)}
@@ -180,7 +180,7 @@ def at_once(room: Room, wish: Explain) -> dict[str, Any]:
     return {**payload(e, words=wish.words), "spent": room.spending.spent}
 
 
-def explained(room: Room, wish: Run | Save, say: Say) -> Explanation:
+def explain_row(room: Room, wish: Run | Save, say: Say) -> Explanation:
     """An explanation by the explainer's own method; looks are said on the way."""
     explainer = _explainer(room)
     if wish.rows is not None:
@@ -226,7 +226,7 @@ def _until(wish: Run | Save, job: Job, budget: int) -> Rule:
     return rule
 
 
-def _key(wish: About) -> tuple[Any, ...]:
+def _key(wish: AboutRow) -> tuple[Any, ...]:
     return wish.row, tuple(sorted(wish.edits.items())), wish.target, wish.against
 
 
@@ -237,7 +237,7 @@ def _explainer(room: Room) -> Explainer:
 
 
 def run_explain(room: Room, wish: Run, say: Say) -> None:
-    e = explained(room, wish, say)
+    e = explain_row(room, wish, say)
     say("done", {**payload(e), "spent": room.spending.spent}, e.bill.rows + 1)
 
 
@@ -262,16 +262,16 @@ def run_overview(room: Room, wish: Run, say: Say) -> None:
     say("done", {**made, "spent": room.spending.spent}, len(e) + 1)
 
 
-Whole: TypeAlias = tuple[Explanations, NDArray[np.intp], Means]
+Overview: TypeAlias = tuple[Explanations, NDArray[np.intp], Means]
 """Explanations, the numbers of their rows, and how much each feature matters over them."""
 
 
-def whole(room: Room, wish: Run | Ask, say: Say | None = None) -> Whole:
+def whole(room: Room, wish: Run | AboutFeature, say: Say | None = None) -> Overview:
     """Explanations of rows spread over the table, about one target, made once."""
     target = room.target(wish.target, wish.against)
     key = ("overview", wish.target, wish.against)
     wanted = wish.rows if isinstance(wish, Run) else None
-    done: Whole | None = room.kept(key)
+    done: Overview | None = room.kept(key)
     if done is not None and (wanted is None or len(done[1]) == min(wanted, len(room.shelf))):
         return done
     if say is None:
@@ -331,12 +331,12 @@ def _one_by_one(
     return Explanations.of(done, [room.shelf.label(i) for i in rows.tolist()]), rows
 
 
-def dependence(room: Room, wish: Ask) -> dict[str, Any]:
+def dependence(room: Room, wish: AboutFeature) -> dict[str, Any]:
     e, rows, _ = whole(room, wish)
     return many.dependence(e, rows, wish.feature, wish.other)
 
 
-def cohorts(room: Room, wish: Ask) -> dict[str, Any]:
+def cohorts(room: Room, wish: AboutFeature) -> dict[str, Any]:
     e, _, means = whole(room, wish)
     key = ("cohorts", wish.target, wish.against, wish.feature, len(e))
     return room.made(key, lambda: many.cohorts(e, wish.feature, means.order()))

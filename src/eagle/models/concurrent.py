@@ -24,7 +24,7 @@ KEPT: Final = 20
 
 
 @final
-class Bounded:
+class ConcurrentCalls:
     """Asks at most `concurrency` batches at once, of whose rows a share `gaps` may fail.
 
     The share is of all rows wanted so far. The rows of a batch that fails are NaN. A failure beyond

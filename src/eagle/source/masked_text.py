@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from eagle.types import Points
 
-Part: TypeAlias = tuple[int, int, int]
+TextPart: TypeAlias = tuple[int, int, int]
 """Where a part begins and ends, and the feature it belongs to."""
 
 SPACE: Final = " \t\u00a0\u3000"
@@ -25,7 +25,7 @@ Flags: TypeAlias = NDArray[np.bool_]
 
 @final
 @dataclass(frozen=True, eq=False)
-class Sheet:
+class TextInParts:
     """A text as n parts and the n + 1 gaps before, between and after them.
 
     `characters` are those of each gap's leading spaces, the rest of the gap, the part and its glue,
@@ -44,7 +44,7 @@ class Sheet:
     spaces: Flags
 
     @classmethod
-    def of(cls, text: str, parts: Sequence[Part]) -> Sheet:
+    def of(cls, text: str, parts: Sequence[TextPart]) -> TextInParts:
         gaps = _gaps(text, parts)
         lead = [len(gap) - len(gap.lstrip(SPACE)) for gap in gaps]
         glue = [" " if _separates_words(text, start, end) else "" for start, end, _ in parts]
@@ -103,7 +103,7 @@ class Sheet:
         return white[:, 0::2], white[:, 1::2]
 
 
-def replaced(text: str, parts: Sequence[Part], masks: Points, instead: str) -> Iterator[str]:
+def replaced(text: str, parts: Sequence[TextPart], masks: Points, instead: str) -> Iterator[str]:
     """The text under each mask, with `instead` in place of parts that are off."""
     shown = [text[start:end] for start, end, _ in parts]
     pieces = [p for both in zip(_gaps(text, parts), [*shown, ""], strict=True) for p in both]
@@ -115,7 +115,7 @@ def replaced(text: str, parts: Sequence[Part], masks: Points, instead: str) -> I
         yield "".join(out)
 
 
-def _gaps(text: str, parts: Sequence[Part]) -> list[str]:
+def _gaps(text: str, parts: Sequence[TextPart]) -> list[str]:
     """What is before, between and after the parts."""
     at = [0, *(end for _, end, _ in parts)]
     return [text[a:b] for a, b in zip(at, [*(s for s, _, _ in parts), len(text)], strict=True)]

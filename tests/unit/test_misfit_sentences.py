@@ -16,7 +16,7 @@ from eagle import Explainer, methods
 from eagle.evidence import Asked
 from eagle.files import sealed
 from eagle.misfit import Misfit, Pair
-from eagle.show import missed
+from eagle.show import misfit
 from eagle.types import Array, InputError
 
 RNG = np.random.default_rng(0)
@@ -77,26 +77,26 @@ def with_misfit(e: eagle.Explanation, m: Misfit) -> eagle.Explanation:
 def test_words_for_each_case() -> None:
     e = explained(slope)
     pair = replace(shares(0.09, 0.6), pair=Pair(("x0", "x3"), 0.2, 1e-9))
-    assert missed.warning(with_misfit(e, pair)) == (
+    assert misfit.warning(with_misfit(e, pair)) == (
         "features act together here: 9% of the variation is explained by a line, 31% by where a "
         "number lies in its bin or outside it, and 60% by features acting together. Single scores "
         'may mislead: look at x0 × x3, or try view="continuous"'
     )
     curves = shares(0.1, 0.8, binned=False)
-    assert missed.warning(with_misfit(e, curves)) == (
+    assert misfit.warning(with_misfit(e, curves)) == (
         "the line misses much here: 10% of the variation is explained by it, 10% by the curves of "
         "single features, and 80% by features acting together. Single scores may mislead: look at "
         "explanation.interactions()"
     )
     parts = shares(0.2, 0.8, binned=False, masks=True)
-    assert "by it, and 80% by features acting together" in missed.warning(with_misfit(e, parts))
+    assert "by it, and 80% by features acting together" in misfit.warning(with_misfit(e, parts))
     odd = shares(0.1, 0.6, far=9.0)
-    assert "of this row, the model" in missed.warning(with_misfit(e, odd))
+    assert "of this row, the model" in misfit.warning(with_misfit(e, odd))
     for calm in (shares(0.6, 0.4), shares(0.2, 0.3), shares(0.0, 0.05), shares(0.5, 0.1, far=9.0)):
-        assert missed.warning(with_misfit(e, calm)) == ""
+        assert misfit.warning(with_misfit(e, calm)) == ""
     unknown = Misfit(0.2, np.nan, np.nan, None, 0.0, True, False)
-    assert missed.warning(with_misfit(e, unknown)) == ""
-    assert missed.fact(with_misfit(e, unknown)) == "What the line misses is not known"
+    assert misfit.warning(with_misfit(e, unknown)) == ""
+    assert misfit.fact(with_misfit(e, unknown)) == "What the line misses is not known"
 
 
 def test_methods_without_a_line_have_no_parts() -> None:

@@ -14,7 +14,7 @@ from sklearn.linear_model import BayesianRidge
 import eagle
 from eagle import methods
 from eagle.kernel import Exponential
-from eagle.surrogate.evidence import HYPER, BayesRidge
+from eagle.surrogate.bayes_ridge import HYPER, BayesRidge
 from eagle.surrogate.fit import Fit, weighted_r2
 from eagle.surrogate.posterior import StudentT
 from eagle.types import Array, InputError, Rows

@@ -42,7 +42,7 @@ class Spectrum:
     def nbytes(self) -> int:
         return self.vectors.nbytes + self.slopes.nbytes
 
-    def told(self, y: Array, rests: Array, x: Array) -> Told:
+    def fitted(self, y: Array, rests: Array, x: Array) -> SpectrumFit:
         """The fit to the answers y, shape (n,), for each of the ratios `rests` of the rest."""
         n, along = len(y), self.vectors.T @ (self.roots * y)
         wide = self.values + rests[:, None]
@@ -52,12 +52,12 @@ class Spectrum:
         own = self.roots[:, None] ** 2 * (self.vectors**2 @ (1 / wide).T)
         line = FREE * (self.roots @ self.vectors) + x @ self.slopes
         lever = self.roots[:, None] * ((self.vectors * line) @ (1 / wide).T)
-        return Told(cost, square, wide, dual, dual / own, lever)
+        return SpectrumFit(cost, square, wide, dual, dual / own, lever)
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class Told:
+class SpectrumFit:
     """The fit of one spectrum for each of v ratios of the rest.
 
     `cost` is −log likelihood, up to a constant, and `square` the variance of the line, shape (v,).
@@ -75,7 +75,7 @@ class Told:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Believed:
+class LinePosterior:
     """The posterior of the slopes of standardised features, shape (m,), and of their line.
 
     `scale`, shape (m, m), is their covariance. `hat`, shape (m, n), is what an answer of 1 adds to
@@ -97,17 +97,17 @@ class Believed:
     @classmethod
     def of(
         cls, spectra: Sequence[Spectrum], rests: Sequence[float], x: Array, y: Array
-    ) -> Believed:
+    ) -> LinePosterior:
         """After the answers y, shape (n,), which are not all equal."""
         n, m = x.shape
-        told = [one.told(y, np.asarray(rests), x) for one in spectra]
-        cost = np.array([one.cost for one in told])
+        fits = [one.fitted(y, np.asarray(rests), x) for one in spectra]
+        cost = np.array([one.cost for one in fits])
         chance = np.exp(cost.min() - cost)
         chance /= chance.sum()
         slopes, second = np.zeros(m), np.zeros((m, m))
         scale, hat = np.zeros((m, m)), np.zeros((m, n))
         dual, paired, missed, held = (np.zeros(n) for _ in range(4))
-        for spectrum, one, share in zip(spectra, told, chance, strict=True):
+        for spectrum, one, share in zip(spectra, fits, chance, strict=True):
             each = x.T @ one.dual / max(m, 1)
             slopes += each @ share
             second += (each * share) @ each.T
