@@ -100,8 +100,23 @@ def test_probabilities_know_that_most_of_many_scores_are_small() -> None:
         worse += (rash & (posterior.mean < 0)).sum()
         assert set(np.argsort(posterior.probability_top(3))[-3:]) == {0, 1, 2}
     assert said > 40
-    assert wrong <= 0.06 * said
-    assert worse > 5 * wrong
+    assert wrong <= 0.02 * said
+    assert worse > 20 * wrong
+
+
+def test_signs_of_small_scores_are_not_sure_beside_large_ones() -> None:
+    """One normal law for all scores is as wide as the large ones, and believes the small ones."""
+    large, said, wrong, rash = 40, 0, 0, 0
+    for seed in range(10):
+        truth = np.where(np.arange(300) < large, 5.0, 0.0)
+        mean = truth + np.random.default_rng(seed).normal(size=300)
+        posterior = Cautious(mean, np.eye(300), 400.0, 1.0)
+        sure = posterior.probability_sign() >= 0.99
+        said, wrong = said + sure[:large].sum(), wrong + sure[large:].sum()
+        rash += (posterior.shrunk.probability_sign()[large:] >= 0.99).sum()
+    assert said > 0.9 * 10 * large
+    assert wrong < 0.03 * said
+    assert rash > 2 * wrong
 
 
 def test_the_shared_prior_is_what_errors_do_not_explain() -> None:

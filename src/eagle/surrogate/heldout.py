@@ -7,7 +7,7 @@ estimates gives valid intervals, even with fewer rows than features.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Final, final
 
 import numpy as np
@@ -31,7 +31,8 @@ class Cautious:
     """A Student-t over many scores of which most are small: t_ν(mean, variance × factor).
 
     Intervals are those of this t. But of a thousand features without effect, about twenty would
-    have a sign that is 99% sure. So probabilities use a prior N(0, τ²) that all scores share. τ² is
+    have a sign that is 99% sure. So probabilities of signs look at all scores together (see
+    `signs_together`). Probabilities of places use a prior N(0, τ²) that all scores share. τ² is
     estimated from the scores: their mean square minus that of their errors. A score with standard
     error s is multiplied by τ²/(τ² + s²).
     """
@@ -67,7 +68,7 @@ class Cautious:
         return self.plain.interval(level, joint=joint)
 
     def probability_sign(self) -> Array:
-        return self.shrunk.probability_sign()
+        return replace(self.plain, pooled=True).probability_sign()
 
     def probability_top(self, k: int) -> Array:
         shrunk = self.shrunk
