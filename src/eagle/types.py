@@ -229,6 +229,14 @@ class Space(Protocol):
         """The places of the points that repeat no earlier one, and how often each occurs."""
 
 
+def check_space(space: Space) -> None:
+    """Refuse a space that lacks a member of its contract; only `counts` may be None."""
+    what = "law", "masks", "steps", "origin", "draw", "pools", "features", "values", "distinct"
+    absent = lacking(space, *what)
+    if absent:
+        raise InputError(f"the space {type(space).__name__} lacks {', '.join(absent)}")
+
+
 class Instances(Protocol):
     """Several instances that are explained together and may share model calls."""
 

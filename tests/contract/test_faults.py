@@ -18,8 +18,7 @@ from scipy import sparse
 import eagle
 from eagle import Background, Explainer, Images, Texts, methods
 from eagle.adapters import KernelShap
-from eagle.engine import room
-from eagle.engine.plan import Plan
+from eagle.engine import room, run
 from eagle.foreign import Foreign
 from eagle.source.masks import EvenSizes
 from eagle.surrogate.bayes import Prior
@@ -86,7 +85,7 @@ def test_whatever_stops_it_carries_what_is_finished(error: BaseException) -> Non
 
 
 def test_a_stop_between_calls_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    plain, calls = Plan.explain, []
+    plain, calls = run.fit, []
 
     def stopping(*arguments: Any) -> Any:
         calls.append(1)
@@ -94,7 +93,7 @@ def test_a_stop_between_calls_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> 
             raise KeyboardInterrupt
         return plain(*arguments)
 
-    monkeypatch.setattr(Plan, "explain", stopping)
+    monkeypatch.setattr(run, "fit", stopping)
     with pytest.raises(KeyboardInterrupt) as caught:
         Explainer(first, DATA, budget=50).explain_many(DATA[:9], progress=False)
     kept: Any = caught.value

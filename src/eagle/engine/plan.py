@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 
 from eagle.engine import room
 from eagle.engine.method import Choice, Method
-from eagle.evidence import Asked, Bill
-from eagle.explanation import Explanation, described
+from eagle.evidence import Bill
+from eagle.explanation import Explanation
 from eagle.models.box import Box
 from eagle.subject import Subject
 from eagle.surrogate.fit import Fitter, Surrogate
 from eagle.table.moves import Moves
-from eagle.targets import Target, aimed_at, bounds_of, explained, refuse_pair
+from eagle.targets import Target
 from eagle.types import (
     Array,
     InputError,
@@ -342,49 +342,10 @@ class Plan:
 
     def fit(self, answers: Any, target: Target = None) -> Explanation:
         """The explanation, now that the model has answered: one row of outputs for each input."""
-        checked = self.box.read(answers, self.rows)
-        return self.explain(checked, target, Bill(self.rows, 0, 0.0, 0.0))
+        from eagle.engine import run
 
-    def explain(self, answers: Array, target: Target, bill: Bill) -> Explanation:
-        """From checked answers, shape (rows, outputs), and what they cost."""
-        refuse_pair(self.method, self.surrogate.needs, target)
-        asked = len(answers)
-        p, answers = self.prepared.answered(answers, self.surrogate)
-        bill = replace(bill, missing=asked - len(answers))
-        task, outputs = self.box.understood(answers)
-        target = aimed_at(target, answers, task, outputs)
-        y = explained(answers, outputs, target, self.box.link)
-        fit = p.fitter.fit(y, bounds_of(target, answers, task, self.box.link))
-        if np.shape(fit.scores) != (len(self.names),) or not np.isfinite(fit.scores).all():
-            raise InputError(
-                f"{self.method}: a surrogate must give a finite score for each of "
-                f"{len(self.names)} features, not {told(fit.scores)}"
-            )
-        return Explanation(
-            names=self.names,
-            conditions=self.conditions,
-            data=self.data,
-            target=target,
-            outputs=outputs,
-            task=task,
-            contrast=self.contrast,
-            evidence=Asked(
-                p.points,
-                p.rows.features,
-                p.rows.weight,
-                answers,
-                p.rows.often,
-                self.moves,
-                p.rows.law,
-            ),
-            bill=bill,
-            method=self.method,
-            surrogate=self.surrogate,
-            seed=self.seed,
-            subject=self.subject,
-            link=self.box.link,
-            **described(fit, y),
-        )
+        checked = self.box.read(answers, self.rows)
+        return run.fit(self, checked, target, Bill(self.rows, 0, 0.0, 0.0))
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the plan, without its inputs, as JSON with a checksum."""

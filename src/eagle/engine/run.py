@@ -18,12 +18,20 @@ import numpy as np
 from eagle.engine import room
 from eagle.engine.plan import Plan, Planner, Planning, Prepared, by_size
 from eagle.engine.walk import Choosing, Growing, Watch
-from eagle.evidence import Bill
-from eagle.explanation import Explanation
+from eagle.evidence import Asked, Bill
+from eagle.explanation import Explanation, described
 from eagle.log import LOG
 from eagle.models.box import Box, Steady
 from eagle.progress import Progress
-from eagle.targets import Target, aimed_at, answers_of, bounds_of, too_small
+from eagle.targets import (
+    Target,
+    aimed_at,
+    answers_of,
+    bounds_of,
+    explained,
+    refuse_pair,
+    too_small,
+)
 from eagle.types import (
     Adaptive,
     AnswerError,
@@ -35,8 +43,9 @@ from eagle.types import (
     Points,
     Range,
     Space,
-    lacking,
+    check_space,
     message_of,
+    told,
 )
 from eagle.until import Budget, Rule
 
@@ -45,19 +54,6 @@ PlacedExplanations: TypeAlias = Iterator[tuple[int, Explanation]]
 
 Show: TypeAlias = Callable[[Explanation, float], None]
 """A function of the explanation so far, and a forecast of the total number of rows."""
-
-SPACE: Final = (
-    "law",
-    "masks",
-    "steps",
-    "origin",
-    "draw",
-    "pools",
-    "features",
-    "values",
-    "distinct",
-)
-"""The members of the contract `Space`, but for `counts`, which may be None."""
 
 CALL_BYTES: Final = 256 << 20
 """The largest number of bytes of images in a call."""
@@ -123,7 +119,7 @@ def explain(how: Planning, instances: Instances, request: Request) -> PlacedExpl
         own = (time.perf_counter() - began) / len(rows) - model.share()
         for (i, walk), planner, known in zip(walks.items(), planners, prepared, strict=True):
             made = Plan.of(instances, i, known, planner.method, planner.seed, request.box)
-            yield i, fit(made, walk, request.target, model.share(), own, model.tokens())
+            yield i, _billed(made, walk, request.target, model.share(), own, model.tokens())
 
 
 def allowed(
@@ -219,7 +215,7 @@ def _so_far(
     """Show the explanation of instance i from what was answered so far."""
     assert request.show is not None
     made = Plan.of(model.instances, i, walk.prepared, planner.method, planner.seed, request.box)
-    shown = fit(made, walk, request.target, walk.seconds(), 0.0, model.tokens())
+    shown = _billed(made, walk, request.target, walk.seconds(), 0.0, model.tokens())
     request.show(shown, rows)
 
 
@@ -238,9 +234,7 @@ def prepare(planners: Sequence[Planner], spaces: Sequence[Space]) -> list[Prepar
 def refuse_large(how: Planning, instances: Instances, most: int, until: Rule | None) -> None:
     """Refuse what does not fit into memory, before anything is planned or asked."""
     first = instances.space(0)
-    absent = lacking(first, *SPACE)
-    if absent:
-        raise InputError(f"the space {type(first).__name__} lacks {', '.join(absent)}")
+    check_space(first)
     rows, d = how.planner(first, until is not None).refuse_large(first)
     if not first.masks:
         room.refuse_call(min(most, rows * len(instances)), d)
@@ -389,13 +383,49 @@ def _parts(
 # -- fit ----------------------------------------------------------------------------------------
 
 
-def fit(
+def fit(plan: Plan, answers: Array, target: Target, bill: Bill) -> Explanation:
+    """The explanation from the checked answers to a plan, shape (rows, outputs), and their cost."""
+    refuse_pair(plan.method, plan.surrogate.needs, target)
+    asked, link = len(answers), plan.box.link
+    prepared, answers = plan.prepared.answered(answers, plan.surrogate)
+    task, outputs = plan.box.understood(answers)
+    target = aimed_at(target, answers, task, outputs)
+    y = explained(answers, outputs, target, link)
+    fitted = prepared.fitter.fit(y, bounds_of(target, answers, task, link))
+    if np.shape(fitted.scores) != (len(plan.names),) or not np.isfinite(fitted.scores).all():
+        raise InputError(
+            f"{plan.method}: a surrogate must give a finite score for each of {len(plan.names)} "
+            f"features, not {told(fitted.scores)}"
+        )
+    rows = prepared.rows
+    return Explanation(
+        names=plan.names,
+        conditions=plan.conditions,
+        data=plan.data,
+        target=target,
+        outputs=outputs,
+        task=task,
+        contrast=plan.contrast,
+        evidence=Asked(
+            prepared.points, rows.features, rows.weight, answers, rows.often, plan.moves, rows.law
+        ),
+        bill=replace(bill, missing=asked - len(answers)),
+        method=plan.method,
+        surrogate=plan.surrogate,
+        seed=plan.seed,
+        subject=plan.subject,
+        link=link,
+        **described(fitted, y),
+    )
+
+
+def _billed(
     known: Plan, walk: Walk, target: Target, seconds: float, own: float, tokens: int | None
 ) -> Explanation:
-    """The explanation from all answers, and its cost: the model's seconds and our own."""
+    """The fit to all answers of a walk, and its cost: the model's seconds and our own."""
     began = time.perf_counter()
     bill = Bill(len(walk.answers), walk.calls, seconds, own, walk.stopped, tokens=tokens)
-    explanation = known.explain(walk.answers, target, bill)
+    explanation = fit(known, walk.answers, target, bill)
     own += time.perf_counter() - began
     return replace(explanation, bill=replace(explanation.bill, own_seconds=own))
 
