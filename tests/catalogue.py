@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from eagle import Images, Parts, Series, Texts, methods
+from eagle import Images, Parts, Prompt, Series, Texts, methods
 from eagle.adapters import CALIBRATED, Calibrated
 from eagle.design.append import Append
 from eagle.design.balanced import Sobol
@@ -37,6 +37,7 @@ METHODS: dict[str, Method] = {
     "eagle mirrored": replace(
         methods.EAGLE_BALANCED, name="mirrored", design=Sobol(mirrored=True), surrogate=Robust()
     ),
+    "eagle few": methods.EAGLE_FEW,
     "eagle hadamard": methods.EAGLE_HADAMARD,
     "eagle clipped": replace(
         methods.EAGLE_BALANCED, name="clipped", design=Sobol(Clipped()), surrogate=Robust()
@@ -70,9 +71,12 @@ METHODS: dict[str, Method] = {
     "dlime": methods.DLIME,
     "dlime nearest": methods.DLIME_NEAREST,
     "us-lime": methods.US_LIME,
+    "us-lime published": methods.US_LIME_PUBLISHED,
     "tilia": replace(methods.TILIA, surrogate=Tree((2, 3), select.Auto(10))),
     "s-lime": replace(methods.S_LIME, design=Append(first=20)),
+    "s-lime published": replace(methods.S_LIME_PUBLISHED, design=Append(first=30)),
     "climax": methods.CLIMAX,
+    "climax published": methods.CLIMAX_PUBLISHED,
     "bayesshap": methods.BAYESSHAP,
     "bayesshap to go": methods.bayesshap_to_go(0.2),
     "bayesshap repository": methods.BAYESSHAP_REPOSITORY,
@@ -109,13 +113,15 @@ CERTAIN = {methods.DLIME.name, methods.DLIME_NEAREST.name, CALIBRATED}
 class Case:
     """A table with how to look at it, and a model that can be asked about it.
 
-    Or, for images and texts, how they are taken apart, and `things` to explain.
+    Or, for images and texts, how they are taken apart, and `things` to explain. The model is asked
+    such things themselves, or `wholes`, what they are made into.
     """
 
     data: Any
     model: Callable[[Any], Any]
     options: dict[str, Any]
     things: Any = None
+    wholes: Any = None
 
     @property
     def binary(self) -> bool:
@@ -288,6 +294,14 @@ CASES["image, shifted"] = Case(Images(LABELS, shift=0.1), brightness, {**TWO}, P
 WORDS = Parts(str.split, " ".join, fixed=[0])
 CASES["parts"] = Case(WORDS, mood, {**TWO}, [" ".join(t.split()) for t in TEXTS])
 CASES["text"] = Case(Texts(unit="word"), mood, {**TWO}, TEXTS)
+
+CASES["prompt"] = Case(
+    Prompt("{words}? {end}", fixed=["end"], separator=" "),
+    mood,
+    {**TWO},
+    [{"words": t.split(), "end": "so"} for t in TEXTS],
+    [" ".join(t.split()) + "? so" for t in TEXTS],
+)
 
 WINDOWS = np.random.default_rng(11).normal(size=(10, 12, 2)).astype(np.float32)
 

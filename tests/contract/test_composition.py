@@ -10,18 +10,21 @@ import numpy as np
 import pytest
 
 import eagle
-from catalogue import METHODS
+from catalogue import CASES, CHOICES, FOREIGN, METHODS
 from eagle import methods
 from eagle.design.balanced import Sobol
 from eagle.design.greedy import Greedy
+from eagle.engine.method import Choice, Method
+from eagle.foreign import Foreign
 from eagle.kernel import Exponential
 from eagle.source.parts import PartInstances, ThingInParts
+from eagle.source.tables import SOURCE
 from eagle.surrogate.bayes import BayesLinear
 from eagle.surrogate.bootstrap import Bootstrap
 from eagle.surrogate.fit import DeferredFit, Fit, Fitter
 from eagle.surrogate.functional import Functional
 from eagle.surrogate.robust import Robust
-from eagle.types import NOTHING, Array, Kernel, Need, Points, Rows, Space
+from eagle.types import NOTHING, Array, Kernel, Need, Points, Rows, Space, lacking
 
 
 @dataclass(frozen=True)
@@ -257,6 +260,17 @@ def test_sources_and_spaces_are_checked_too() -> None:
 def test_parts_that_are_none(part: Any, message: str) -> None:
     with pytest.raises(eagle.InputError, match=message):
         replace(methods.LIME, **part)
+
+
+def test_every_method_and_every_source_is_in_the_catalogue() -> None:
+    listed = {m.name for m in (METHODS | FOREIGN | CHOICES).values()}
+    every = [m for m in vars(methods).values() if isinstance(m, Method | Foreign | Choice)]
+    assert len(every) > 30
+    assert {m.name for m in every} - listed == set()
+    sources = {value for value in vars(eagle).values() if isinstance(value, type)}
+    sources = {one for one in sources if not lacking(one, *SOURCE)}
+    assert {one.__name__ for one in sources} == {"Images", "Parts", "Prompt", "Series", "Texts"}
+    assert sources <= {type(case.data) for case in CASES.values()}
 
 
 def test_a_users_surrogate_goes_with_any_design() -> None:
