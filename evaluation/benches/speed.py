@@ -131,7 +131,7 @@ def many(forest: Any, X: NDArray[np.float64], method: Method, view: Any, n: int)
     def ours() -> Any:
         MEMORY.clear()
         explainer = eagle.Explainer(forest, X, method=method, view=view)
-        table = explainer._groups(X[:n])[0].instances
+        table = explainer._setup.groups(X[:n])[0].instances
         laws.update(table.space(i).law for i in range(n))
         for _ in explainer.explain_each(X[:n]):
             pass

@@ -9,15 +9,13 @@ from typing import Any, Literal, final
 
 import numpy as np
 
-from eagle import foreign, methods
+from eagle import methods
 from eagle.engine import cost, run
-from eagle.engine.method import Choice, Method, refuse_needs
-from eagle.engine.plan import Plan, Planning
-from eagle.engine.run import Meter, PlacedExplanations, Request, Show
-from eagle.engine.walk import Watch
+from eagle.engine.plan import Plan
+from eagle.engine.run import PlacedExplanations, Show
+from eagle.engine.setup import AnyMethod, Setup
 from eagle.explanation import Explanation
 from eagle.explanations import Explanations, Keep, row_ids
-from eagle.foreign import Foreign
 from eagle.link import Logit, link_of
 from eagle.models.native import Task, native
 from eagle.models.recording import box_of
@@ -29,19 +27,8 @@ from eagle.survey import grow, identity
 from eagle.survey.plan import ModelAccess, SurveyPlan, hint, setting
 from eagle.survey.survey import Survey
 from eagle.table.groups import Groups
-from eagle.targets import Target, refuse_target
-from eagle.types import (
-    Array,
-    Group,
-    InputError,
-    Instances,
-    Kind,
-    Model,
-    Wanted,
-    integer,
-    short,
-    told,
-)
+from eagle.targets import Target
+from eagle.types import Array, InputError, Kind, Model, short
 from eagle.until import Budget, Rule, refuse_limit, refuse_rule
 
 
@@ -82,7 +69,7 @@ class Explainer:
         data: Any = None,
         *,
         view: TableView | None = None,
-        method: Method | Choice | Foreign = methods.DEFAULT,
+        method: AnyMethod = methods.DEFAULT,
         budget: int | None = None,
         random_state: int | None = 0,
         task: Task | None = None,
@@ -98,41 +85,48 @@ class Explainer:
     ) -> None:
         columns = Columns(names, categories, freeze, bounds, scales, groups)
         known, inner = box_of(model, task, outputs)
-        self._source = source(native(inner, task, outputs), data, view, columns)
-        refuse_bare(inner, self._source.kind.asked)
-        self._box = replace(known, asked=self._source.kind.asked, link=link_of(link, inner))
-        self._seen: tuple[str, tuple[Any, ...]] | None = None
-        self.batch_rows = integer(batch_rows, "batch_rows", 1)
+        things = source(native(inner, task, outputs), data, view, columns)
+        refuse_bare(inner, things.kind.asked)
+        box = replace(known, asked=things.kind.asked, link=link_of(link, inner))
         if random_state is None:
             random_state = int(np.random.SeedSequence().generate_state(1)[0])
-        self._take(method, budget, random_state)
+        self._setup = Setup.of(things, box, method, budget, random_state, batch_rows)
+        self._seen: tuple[str, tuple[Any, ...]] | None = None
 
-    def _take(self, method: Method | Choice | Foreign, budget: int | None, seed: int) -> None:
-        """Explain by this method from now on. Refuse one that cannot work here."""
-        if not isinstance(method, Method | Choice | Foreign):
-            raise InputError(f"a method is a value such as eagle.methods.EAGLE, not {told(method)}")
-        self.method = method = method.where(self.kind.dear)
-        self.seed = integer(seed, "random_state", 0)
-        refuse_needs(method.name, method.needs, self.kind)
-        self._box.refuse(method.name, method.needs)
-        self._source.keep(method.needs)
-        rows = method.rows(self.kind.features) if budget is None else budget
-        self.budget = integer(rows, "budget", 1)
+    @property
+    def method(self) -> AnyMethod:
+        """The method, or the choice of methods, that explains."""
+        return self._setup.method
+
+    @property
+    def budget(self) -> int:
+        """The rows that are asked for each instance, at most."""
+        return self._setup.budget
+
+    @property
+    def seed(self) -> int:
+        """The seed of all random numbers."""
+        return self._setup.seed
+
+    @property
+    def batch_rows(self) -> int:
+        """The most rows of one call."""
+        return self._setup.batch_rows
 
     @property
     def view(self) -> str:
         """ "binned" or "continuous": whether features match or are offsets."""
-        return self._source.kind.view
+        return self.kind.view
 
     @property
     def background(self) -> Any:
         """The summary of a table's data; None if there is none."""
-        return self._source.kind.background
+        return self.kind.background
 
     @property
     def kind(self) -> Kind:
         """What is explained: rows of a table, images, texts or other things."""
-        return self._source.kind
+        return self._setup.source.kind
 
     def identity(self) -> dict[str, Any]:
         """What decides its explanations besides the rows, as plain data.
@@ -140,11 +134,12 @@ class Explainer:
         Model, method and sources other than tables are represented by a digest of their pickle. It
         is None if they cannot be pickled, or are pickled by their name alone, as functions are.
         """
-        return identity.of_explainer(self._box, self._source, self.method, self.budget, self.seed)
+        s = self._setup
+        return identity.of_explainer(s.box, s.source, s.method, s.budget, s.seed)
 
     def using(
         self,
-        method: Method | Choice | Foreign | None = None,
+        method: AnyMethod | None = None,
         *,
         budget: int | None = None,
         random_state: int | None = None,
@@ -153,27 +148,32 @@ class Explainer:
 
         Without a method it keeps its own, and its budget. Another method has its usual budget.
         """
+        s = self._setup
         if method is None:
-            method, budget = self.method, self.budget if budget is None else budget
-        other = object.__new__(Explainer)
-        other.__dict__.update(self.__dict__)
-        other._take(method, budget, self.seed if random_state is None else random_state)
-        return other
+            method, budget = s.method, s.budget if budget is None else budget
+        seed = s.seed if random_state is None else random_state
+        return self._with(Setup.of(s.source, s.box, method, budget, seed, s.batch_rows))
 
     def through(self, wrap: Callable[[Model], Model]) -> Explainer:
         """An explainer that asks its model through another function: to count, delay or refuse.
 
         `wrap(f)` gets the current model function and returns its replacement.
         """
+        box = self._setup.box
+        if box.function is None:
+            return self
+        return self._with(replace(self._setup, box=replace(box, function=wrap(box.function))))
+
+    def _with(self, setup: Setup) -> Explainer:
+        """An explainer with another setup, of a model that was seen to answer alike."""
         other = object.__new__(Explainer)
-        other.__dict__.update(self.__dict__)
-        if self._box.function is not None:
-            other._box = replace(self._box, function=wrap(self._box.function))
+        other._setup, other._seen = setup, self._seen
         return other
 
     def __getstate__(self) -> dict[str, Any]:
         """Without the rows of the data, unless the method needs them."""
-        return {**self.__dict__, "_source": self._source.without(self.method.needs)}
+        bare = self._setup.source.without(self.method.needs)
+        return {**self.__dict__, "_setup": replace(self._setup, source=bare)}
 
     # -- explaining -----------------------------------------------------------------------------
 
@@ -197,18 +197,18 @@ class Explainer:
         ends there. With a rule, `show` is called whenever it looks: with the explanation from the
         answers so far, and a forecast of the total number of rows.
         """
-        groups = [self._one(x, until)]
+        explain = partial(self._setup.explain, [self._setup.one(x, until)], target, until)
         if until is None or not progress:
-            return next(run.in_order(self._made(groups, target, until, limit, show=show)))
+            return next(run.in_order(self._noting(explain(limit=limit, show=show))))
         with Watching() as line:
-            made = self._made(groups, target, until, limit, line.look, show)
-            return next(run.in_order(made))
+            made = explain(limit=limit, watch=line.look, show=show)
+            return next(run.in_order(self._noting(made)))
 
     def check(self, x: Any, target: Target = None) -> None:
         """Raise the errors that `explain` would raise before it asks: for an x or a target that
         does not fit, or for a plan that the budget does not allow."""
-        instances, how = self._one(x).instances, self._planning
-        self._check_target(target)
+        instances, how = self._setup.one(x).instances, self._setup.planning
+        self._setup.check_target(target)
         space = instances.space(0)
         if how is not None and how.planned:
             how.planner(space).prepare([space])
@@ -226,7 +226,8 @@ class Explainer:
         An exception that ends this early, also Ctrl-C, has the explanations that were not yet
         yielded because an earlier row was not finished: `finished`, and their places in `places`.
         """
-        return run.in_order(self._made(self._groups(X, until), target, until, limit))
+        made = self._setup.explain(self._setup.groups(X, until), target, until, limit)
+        return run.in_order(self._noting(made))
 
     def explain_many(
         self,
@@ -248,42 +249,42 @@ class Explainer:
         If the model fails, or Ctrl-C or anything else ends this early, the exception has all
         explanations made so far as `finished`, in order, and the places of their rows as `places`.
         """
-        groups = self._groups(X, until)
+        groups = self._setup.groups(X, until)
         total = sum(len(group.instances) for group in groups)
         mention = hint(self.method, self.kind, total, total * self.budget)
         line = Progress("explained", total, silent=not progress, hint=mention)
-        made = self._made(groups, target, until, limit)
+        made = self._noting(self._setup.explain(groups, target, until, limit))
         return Explanations.of(run.gathered(made, Keep(evidence).of, line), row_ids(X, total))
 
     __call__ = explain_many
 
     def plan(self, x: Any) -> Plan:
         """The rows that the model would be asked about x. Answer them anywhere, then `fit`."""
-        instances, how = self._one(x).instances, self._planning
+        instances, how = self._setup.one(x).instances, self._setup.planning
         if how is None:
             raise InputError(f"{self.method.name} asks the model itself: it has no plan")
-        return how.planner(instances.space(0)).plan(instances, self._box)
+        return how.planner(instances.space(0)).plan(instances, self._setup.box)
 
     def predict(self, X: Any) -> Array:
         """The model's own answers about many rows, checked, shape (rows, outputs)."""
-        answers = run.predict(self._box, self._groups(X), self.batch_rows)
-        self._seen = self._box.understood(answers)
+        answers = run.predict(self._setup.box, self._setup.groups(X), self.batch_rows)
+        self._seen = self._setup.box.understood(answers)
         return answers
 
     @property
     def asks(self) -> bool:
         """Whether it has a model to ask."""
-        return self._box.function is not None
+        return self._setup.box.function is not None
 
     @property
     def outputs(self) -> tuple[Any, ...] | None:
         """The names of the model's outputs; None if no answer has shown them yet."""
-        return self._box.outputs if self._seen is None else self._seen[1]
+        return self._setup.box.outputs if self._seen is None else self._seen[1]
 
     @property
     def task(self) -> str | None:
         """ "classification" or "regression"; None if no answer has shown it yet."""
-        return self._box.task if self._seen is None else self._seen[0]
+        return self._setup.box.task if self._seen is None else self._seen[0]
 
     # -- whole tables ---------------------------------------------------------------------------
 
@@ -308,14 +309,14 @@ class Explainer:
         refuse_rule(until, self.method.name, planned=True)
         if until is not None:
             grow.check_sample(sample)
-            self._check_target(target)
+            self._setup.check_target(target)
         plan = partial(self.survey_plan, limit=limit)
         return grow.survey_of(plan, rows, until, sample, target, progress)
 
     def survey_plan(self, rows: int = 4096, *, limit: Budget | None = None) -> SurveyPlan:
         """What a survey would ask, before it is: quote it, answer it anywhere, then `fit`."""
-        ask = ModelAccess(replace(self._box, partial=False), self.batch_rows, limit)
-        return setting(self._source, self.method, self.seed, ask).plan(rows)
+        ask = ModelAccess(replace(self._setup.box, partial=False), self.batch_rows, limit)
+        return setting(self._setup.source, self.method, self.seed, ask).plan(rows)
 
     def quote(
         self,
@@ -338,9 +339,9 @@ class Explainer:
         check_price(price_per_row)
         check_price(price_per_1000_tokens)
         return cost.quote(
-            self._planning,
-            self._box,
-            [self._one(X, until)] if one else self._groups(X, until),
+            self._setup.planning,
+            self._setup.box,
+            [self._setup.one(X, until)] if one else self._setup.groups(X, until),
             self.batch_rows,
             self.budget,
             until,
@@ -356,11 +357,13 @@ class Explainer:
         """How the model and the data were understood: lines of text."""
         name = self.method.describe(self.kind, self.budget)
         method = f"Method: {name}, up to {self.budget} rows, seed {self.seed}"
-        lines = [*self._box.describe(*(self._seen or (None, None))), method]
-        return "\n".join(short(line, 200) for line in lines + self._source.describe())
+        lines = [*self._setup.box.describe(*(self._seen or (None, None))), method]
+        return "\n".join(short(line, 200) for line in lines + self._setup.source.describe())
 
     def __repr__(self) -> str:
-        return short(f"<Explainer of {self._box.calls_it} by {self.method.name}, {self.view}>", 200)
+        return short(
+            f"<Explainer of {self._setup.box.calls_it} by {self.method.name}, {self.view}>", 200
+        )
 
     def _repr_html_(self) -> str:
         from eagle.show import lines
@@ -369,56 +372,8 @@ class Explainer:
 
     # -- inside ---------------------------------------------------------------------------------
 
-    def _one(self, x: Any, until: Rule | None = None) -> Group:
-        groups = self._groups(x, until, one=True)
-        rows = sum(len(group.instances) for group in groups)
-        if rows != 1:
-            raise InputError(f"explain takes one row, but {rows} came: use explain_many")
-        return groups[0]
-
-    def _groups(self, X: Any, until: Rule | None = None, one: bool = False) -> list[Group]:
-        budget = self.budget
-        if until is not None:
-            refuse_rule(until, self.method.name, self.method.planned)
-            budget = int(min(budget, until.most))
-        wanted = Wanted(one, budget, self.method.needs, self.method.by_value)
-        return self._source.groups(X, wanted)
-
-    def _check_target(self, target: Target) -> None:
-        refuse_target(self.method.name, self.method.needs, target, self._box.outputs)
-
-    @property
-    def _planning(self) -> Planning | None:
-        """How rows are planned; None where another package asks the model itself."""
-        if isinstance(self.method, Foreign):
-            return None
-        return Planning(self.method, self.budget, self.seed)
-
-    def _made(
-        self,
-        groups: Sequence[Group],
-        target: Target,
-        until: Rule | None = None,
-        limit: Budget | None = None,
-        watch: Watch | None = None,
-        show: Show | None = None,
-    ) -> PlacedExplanations:
-        """Explanations, each with the place of its row."""
-        self._check_target(target)
-        if limit is not None:
-            refuse_limit(limit)
-            if until is None:
-                cost.refuse_over(limit, self._planning, groups, self.batch_rows)
-        asked = self._box
-        if isinstance(self.method, Foreign):  # other packages need every answer
-            asked = replace(asked, partial=False)
-        meter = Meter(asked, limit)
-        request = Request(self._box, meter, target, self.batch_rows, until, watch, show)
-        for place, explanation in run.each(groups, self._explain, request):
+    def _noting(self, made: PlacedExplanations) -> PlacedExplanations:
+        """The same explanations. What they show of the model's outputs is remembered."""
+        for place, explanation in made:
             self._seen = explanation.task, explanation.outputs
             yield place, explanation
-
-    def _explain(self, instances: Instances, request: Request) -> PlacedExplanations:
-        if isinstance(self.method, Foreign):
-            return foreign.explain(self.method, instances, request, self.budget, self.seed)
-        return run.explain(Planning(self.method, self.budget, self.seed), instances, request)

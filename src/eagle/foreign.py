@@ -187,7 +187,7 @@ class Question:
 
 
 def explain(
-    method: Foreign, instances: Instances, request: Request, budget: int, seed: int
+    method: Foreign, budget: int, seed: int, instances: Instances, request: Request
 ) -> PlacedExplanations:
     """Another package explains one instance after the other."""
     box, query, target, most = request.box, request.meter.ask, request.target, request.batch_rows

@@ -305,7 +305,7 @@ def test_estimates_are_near_what_is_taken() -> None:
 
     wide = np.random.default_rng(0).normal(size=(50, 40))
     for method in (methods.EAGLE_BALANCED, methods.LIME):
-        space = Explainer(first, wide).using(method)._one(wide[0]).instances.space(0)
+        space = Explainer(first, wide).using(method)._setup.one(wide[0]).instances.space(0)
         MEMORY.clear()
         tracemalloc.start()
         prepared = Planner(method, 4000, 0).prepare([space])[0]
