@@ -248,7 +248,7 @@ def words(many: int, model: Any = None) -> Black:
 
     texts, labels = data.sms()
     counts = CountVectorizer(max_features=many).fit_transform(texts).toarray()
-    return fitted("words", model or _line(), counts.astype(float), labels)
+    return fitted("words", _line() if model is None else model, counts.astype(float), labels)
 
 
 def tables(args: argparse.Namespace) -> None:
