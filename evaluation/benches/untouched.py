@@ -70,6 +70,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     args = parser.parse_args(arguments)
     print("# Tables that had no say\n")
     print((__doc__ or "").split("\n\n", 2)[2])
+    print("Made by `python -m evaluation bench untouched > docs/results/untouched.md`.\n")
     print(
         f"Each of {args.instances} predictions is explained with {args.seeds} seeds, by default "
         f"rows: max(500, 20·d). The converged explanation has {FAR:,} balanced rows. *Agreement* "

@@ -74,13 +74,15 @@ def write(planned: dict[str, Experiment], store: Store, how: str, out: Path) -> 
         )
         pages.append(page)
     if "table1" in records:
-        pages.append(readings(records))
+        page = readings(records)
+        page.say(f"Made by `python -m evaluation report {how}` from the records of all pages.")
+        pages.append(page)
     index = Page("README", "Results")
     index.say(
         "Every table and figure of the paper, made again, whoever wins. Each page names the "
-        "command that makes it and ends with a verdict. ImageNet stands for the photographs of the "
-        "data folder under EfficientNet-Lite0, since the paper's VGG-16 cannot be had from a "
-        "package registry."
+        "command that makes it; those of tables and figures end with a verdict. ImageNet stands "
+        "for the photographs of the data folder under EfficientNet-Lite0, since the paper's VGG-16 "
+        "cannot be had from a package registry."
     )
     index.say("\n".join(f"- [{page.title}]({page.name}.md)" for page in pages))
     beside = [f"- [{title}]({name})" for name, title in BESIDE.items() if (out / name).exists()]
