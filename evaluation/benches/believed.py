@@ -11,7 +11,7 @@ of statements:
 joint     how often all joint intervals of 90% hold at once
 99, 99.9  how many such intervals miss
 P ≥ .99   how many signs so sure are right; P ≈ .9, those said with .85 to .95
-R²        the mean of held-out R² less the limit's own R²
+R²        the mean of held-out R² less that of the same line on the rows of the limit
 width     in units of the intervals of before: the sandwich times what balance leaves
 
 Constants were chosen on the first tables; with --others, on tables that had no say. At the end,
@@ -208,9 +208,18 @@ def judge(pair: tuple[Tally, Tally], e: Any, limit: Any, bounds: Range) -> None:
     earlier = before(fitter, y, plain.mean)
     state(pair[0], earlier, earlier, limit, moved)
     state(pair[1], fit.posterior, earlier, limit, moved)
+    true = on_others(fit, limit, e)
     for tally, held in zip(pair, (plain.r2_held_out, fit.r2_held_out), strict=True):
         if np.isfinite(held):
-            tally.add("R²", held - limit.r2)
+            tally.add("R²", held - true)
+
+
+def on_others(fit: Any, limit: Any, e: Any) -> float:
+    """The R² of a fitted line on the rows of the limit, which it has not seen."""
+    rows, y = limit.evidence, answers_of(limit.evidence.answers, limit.outputs, e.target)
+    residual = y - fit.intercept - rows.features @ fit.scores
+    middle = np.average(y, weights=rows.weight)
+    return float(1 - rows.weight @ residual**2 / (rows.weight @ (y - middle) ** 2))
 
 
 def state(tally: Tally, t: Any, earlier: StudentT, limit: Any, moved: Any) -> None:
