@@ -491,3 +491,11 @@ def test_what_cannot_be_registered(kind: Any, match: str) -> None:
     with pytest.raises(InputError, match=match):
         eagle.files.register(kind)
     assert before == KINDS
+
+
+@pytest.mark.parametrize(
+    ("schema", "remedy"), [(1, "explain again and save"), (99, "read it with a newer version")]
+)
+def test_a_schema_that_is_not_read_says_what_to_do(schema: int, remedy: str) -> None:
+    with pytest.raises(InputError, match=remedy):
+        eagle.Explanation.from_dict({"kind": "eagle explanation", "schema": schema})

@@ -166,9 +166,11 @@ def from_dict(data: Mapping[str, Any]) -> Explanation:
         raise InputError("this is not an explanation saved by eagle")
     schema = data.get("schema")
     if type(schema) is not int or not FORMAT.reads(schema):
+        newer = type(schema) is int and schema > FORMAT.schema
+        remedy = "read it with a newer version" if newer else "explain again and save the result"
         raise InputError(
             f"this explanation has schema {spoken(schema)}, but this version of eagle reads "
-            f"{FORMAT.oldest} to {FORMAT.schema}"
+            f"{FORMAT.oldest} to {FORMAT.schema}: {remedy}"
         )
     try:
         explanation = _read(FORMAT.opened(data))
