@@ -152,6 +152,19 @@ def test_a_stream_survives_a_restart(tab: Tab) -> None:
         one.close()
 
 
+def test_a_model_that_fails_is_said_on_the_page(tab: Tab) -> None:
+    """Nothing is left uncaught: neither the row's own request, nor the predictions of the list."""
+
+    def broken(table: Any) -> Any:
+        raise ValueError("no licence")
+
+    with served(explainer(broken), people()) as one:
+        page = tab(one.link, expect="Failed to load resource")
+        page.get_by_text("no licence").first.wait_for()
+        page.wait_for_load_state("networkidle")
+        page.close()
+
+
 def test_a_pinned_row_stands_beside_another(page: Served, tab: Tab) -> None:
     one = tab(f"{page.link}&row=1&target=1")
     one.locator('[data-testid="feature"]').first.wait_for()

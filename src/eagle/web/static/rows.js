@@ -46,7 +46,7 @@ export function rowList(page, open) {
       if (found.problem) hint.textContent = found.problem;
       draw();
       if (start === 0) page.fail("");
-      learn(found.rows, mine);
+      await learn(found.rows, mine);
     } catch (error) { if (mine === asked) page.fail(error); }
   }
 
