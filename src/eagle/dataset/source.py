@@ -323,7 +323,8 @@ def _images(path: Path) -> ImageFiles:
 
 def _schema_digest(path: Path, columns: Sequence[Hashable]) -> str:
     schema = _schema(path)
-    told = "\n".join(f"{name} {schema.field(name).type}" for name in columns)
+    with reading(path):
+        told = "\n".join(f"{name} {schema.field(name).type}" for name in columns)
     return hashlib.sha256(told.encode()).hexdigest()
 
 
