@@ -170,6 +170,14 @@ class Explainer:
         other._setup, other._seen = setup, self._seen
         return other
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not name.startswith("_"):
+            raise AttributeError(
+                f"{name} of an explainer cannot be set: using(method, budget=…, random_state=…) "
+                "makes another explainer, and all else is given where one is made"
+            )
+        super().__setattr__(name, value)
+
     def __getstate__(self) -> dict[str, Any]:
         """Without the rows of the data, unless the method needs them."""
         bare = self._setup.source.without(self.method.needs)

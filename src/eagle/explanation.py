@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle.evidence import Asked as Asked
+from eagle.evidence import Asked as Asked  # this and the next were here in 0.1
 from eagle.evidence import Bill as Bill
-from eagle.evidence import Evidence as Evidence
+from eagle.evidence import Evidence
 from eagle.link import Logit
 from eagle.subject import Subject
 from eagle.surrogate.fit import Fitted, Surrogate

@@ -49,22 +49,6 @@ class Own:
 
 
 @dataclass(frozen=True)
-class Unknowing:
-    """A surrogate whose scores are no numbers."""
-
-    needs: ClassVar = NOTHING
-
-    def room(self, n: int, d: int) -> int:
-        return 0
-
-    def on(self, rows: Rows) -> Fitter:
-        return DeferredFit.of(self, rows)
-
-    def fit(self, features: Array, y: Array, weight: Array) -> Fit:
-        return Fit(np.full(features.shape[1], np.nan), 0.0, 0.0, float("nan"))
-
-
-@dataclass(frozen=True)
 class Misspelt:
     """The same, but `weight` is misspelt, so it is never called."""
 
@@ -132,6 +116,14 @@ class Slope:
         apart, lift = features - features.mean(axis=0), y - y.mean()
         scores = apart.T @ lift / np.maximum((apart**2).sum(axis=0), 1e-12)
         return Fit(scores, float(y.mean()), float(y[0]), float("nan"))
+
+
+@dataclass(frozen=True)
+class Unknowing(Slope):
+    """The same, but its scores are no numbers."""
+
+    def fit(self, features: Array, y: Array, weight: Array) -> Fit:
+        return Fit(np.full(features.shape[1], np.nan), 0.0, 0.0, float("nan"))
 
 
 @pytest.mark.parametrize(
@@ -243,7 +235,7 @@ def test_sources_and_spaces_are_checked_too() -> None:
     ("part", "message"),
     [
         ({"design": None}, "lacks needs, balanced, longest, weight, plan or ask"),
-        ({"design": Sobol}, r"Sobol is a class, and a design .*: write Sobol\(…\)"),
+        ({"design": Sobol}, r"Sobol is a class, not a value of it: write Sobol\(…\)"),
         ({"design": BayesLinear()}, "it lacks balanced"),
         ({"surrogate": Greedy()}, "a surrogate fits answers.* it lacks room, on"),
         ({"surrogate": Robust}, "Robust is a class"),

@@ -305,3 +305,11 @@ def test_a_fit_to_fewer_rows_than_slopes_is_not_called_good() -> None:
 def test_a_choice_of_methods_has_no_bootstrap() -> None:
     with pytest.raises(InputError, match="chooses a method for each input"):
         methods.Bootstrapped(methods.DEFAULT)
+
+
+@pytest.mark.parametrize("name", ["budget", "method", "seed", "batch_rows", "bugdet"])
+def test_an_explainer_does_not_change(name: str) -> None:
+    explainer = eagle.Explainer(lambda X: X[:, 0], np.eye(4))
+    with pytest.raises(AttributeError, match=f"{name} of an explainer cannot be set: using"):
+        setattr(explainer, name, 5)
+    assert explainer.using(budget=60).budget == 60

@@ -206,7 +206,7 @@ def _check_part(name: str, part: Any, contract: _Contract) -> None:
     """Refuse a part of a method that lacks a member of its contract, and say which."""
     if isinstance(part, type):
         raise InputError(
-            f"{name}: {part.__name__} is a class, and {contract.what}: write {part.__name__}(…)"
+            f"{name}: {part.__name__} is a class, not a value of it: write {part.__name__}(…)"
         )
     absent = lacking(part, *contract.members)
     if absent:

@@ -342,7 +342,7 @@ class Plan:
 
     def fit(self, answers: Any, target: Target = None) -> Explanation:
         """The explanation, now that the model has answered: one row of outputs for each input."""
-        from eagle.engine import run
+        from eagle.engine import run  # which knows plans
 
         checked = self.box.read(answers, self.rows)
         return run.fit(self, checked, target, Bill(self.rows, 0, 0.0, 0.0))

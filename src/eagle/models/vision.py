@@ -213,17 +213,17 @@ class TorchRun:
         finally:
             for part, training in modes:
                 part.training = training
-        return np.asarray(_tensor(reply).detach().float().cpu().numpy())
+        return np.asarray(_logits(reply, torch.Tensor).detach().float().cpu().numpy())
 
 
-def _tensor(reply: Any) -> Any:
-    """The tensor of logits in what a module returns."""
+def _logits(reply: Any, tensor: type) -> Any:
+    """The tensor of logits in what a module returns; `tensor` is torch's type."""
     if isinstance(reply, Mapping) and "logits" in reply:
         return reply["logits"]
     if hasattr(reply, "logits"):
         return reply.logits
     first = reply[0] if isinstance(reply, tuple | list) and reply else reply
-    if not hasattr(first, "detach"):
+    if not isinstance(first, tensor):
         raise ReplyError(
             f"the module returned a {type(reply).__name__}, which is no tensor and has no logits: "
             "wrap it in one that returns a tensor"
