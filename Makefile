@@ -22,13 +22,13 @@ test: $(VENV)/.dev
 	$(BIN)/python -m pytest -n 2
 
 # What the one above leaves out: slow tests, torch, boosters, real servers, Ray, a browser, other
-# processor kernels, oldest versions.
+# processor kernels, oldest versions, other Pythons.
 test-all: $(VENV)/.dev
 	$(BIN)/python tests/everywhere.py
 
-# Ten times as many hostile cases as the tests have.
+# Ten times as many hostile cases as the tests have: of calls, and of damaged files.
 fuzz: $(VENV)/.dev
-	EAGLE_FUZZ=20000 $(BIN)/python -m pytest -n 2 tests/law/test_fuzz.py
+	EAGLE_FUZZ=20000 $(BIN)/python -m pytest -n 2 tests/law/test_fuzz.py tests/law/test_damaged.py
 
 bench: $(VENV)/.dev
 	@$(BIN)/python -m pip install --quiet --editable '.[bench]'
@@ -82,5 +82,6 @@ $(VENV)/.dev: pyproject.toml | $(BIN)/python
 
 clean:
 	rm -rf $(VENV) .venv-oldest .venv-native .venv-servers .venv-ray .venv-web .venv-language $(DOCS)
+	rm -rf .venv-3.*
 	rm -rf build dist
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
+from eagle._values.packages import package
 from eagle.cli.demo import demo_option
-from eagle.cli.files import package
 from eagle.cli.process import run_command
 
 HERE: Final = Path(__file__).parent
@@ -33,11 +33,13 @@ BENCHES: Final = (
     "untouched",
     "survey",
     "units",
+    "many",
     "segments",
     "few",
     "endpoints",
     "prompts",
     "page",
+    "shapley",
 )
 DEMOS: Final = ("mnist", "photo", "spam")
 

@@ -9,8 +9,8 @@ from typing import Any, Final, TypeAlias, final
 
 import numpy as np
 
-from eagle.progress import Progress
-from eagle.types import EagleError
+from eagle._engine.progress import Progress
+from eagle.errors import EagleError
 from evaluation.measure import CURVES, measure
 from evaluation.store import LISTS, SINGLE
 from evaluation.trial import Record, Trial

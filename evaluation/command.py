@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import Final
 
 from eagle.cli.demo import show_demo
-from eagle.types import EagleError, InputError
+from eagle.errors import EagleError, InputError
 from evaluation.check import check as check_records
 from evaluation.demos import DEMOS
 from evaluation.experiment import PROFILES, Experiment, experiment, experiments

@@ -6,14 +6,15 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Final, final
 
-from eagle import methods
-from eagle.design.focused import Focus
-from eagle.design.greedy import Greedy
-from eagle.design.independent import Independent
-from eagle.engine.method import Choice, Method
+from eagle import methods, peers
+from eagle._engine.method import Choice, Method
+from eagle.contracts import Need
+from eagle.designs.greedy import Greedy
+from eagle.errors import InputError
 from eagle.explainer import Explainer
-from eagle.surrogate.bayes import BayesLinear, Prior
-from eagle.types import InputError, Need
+from eagle.peers.focus import Focus
+from eagle.peers.independent import Independent
+from eagle.surrogates.bayes import BayesLinear, Prior
 from evaluation.problems.problem import Problem
 from evaluation.trial import Option
 
@@ -62,7 +63,7 @@ class Contestant:
             base = around(problem, view=view)
         else:
             base = around(problem, shift=SHIFT if offsets else None, segments=segments)
-        return base.using(method, budget=budget, random_state=seed)
+        return base.with_options(method, budget=budget, random_state=seed)
 
 
 @lru_cache(maxsize=6)
@@ -106,27 +107,27 @@ CONVERGED: Final = "converged"
 CONTESTANTS: Final[dict[str, Contestant]] = {
     CONVERGED: Contestant(
         replace(
-            methods.LIME,
+            peers.LIME,
             name=CONVERGED,
             design=Independent(),
             surrogate=BayesLinear(Prior(slopes=1e-6)),
         )
     ),
-    "LIME": Contestant(methods.LIME),
-    "GLIME": Contestant(methods.GLIME),
-    "BayLIME": Contestant(methods.BAYLIME),
+    "LIME": Contestant(peers.LIME),
+    "GLIME": Contestant(peers.GLIME),
+    "BayLIME": Contestant(peers.BAYLIME),
     "BayesLIME": Contestant(
-        methods.BAYESLIME,
+        peers.BAYESLIME,
         # The same share of each pool, but with a hundred calls instead of two thousand.
-        replace(methods.BAYESLIME, design=Focus(batch=200, pool=20_000)),
+        replace(peers.BAYESLIME, design=Focus(batch=200, pool=20_000)),
     ),
-    "BayesLIME (unfocused)": Contestant(methods.BAYESLIME_IID),
-    "DLIME": Contestant(methods.DLIME_NEAREST, methods.DLIME),
-    "US-LIME": Contestant(methods.US_LIME),
-    "Tilia": Contestant(methods.TILIA),
-    "UnRAvEL": Contestant(methods.UNRAVEL, endless=False),
+    "BayesLIME (unfocused)": Contestant(peers.BAYESLIME_IID),
+    "DLIME": Contestant(peers.DLIME_NEAREST, peers.DLIME),
+    "US-LIME": Contestant(peers.US_LIME),
+    "Tilia": Contestant(peers.TILIA),
+    "UnRAvEL": Contestant(peers.UNRAVEL, endless=False),
     "EAGLE (paper)": Contestant(methods.EAGLE_PAPER),
     "EAGLE": Contestant(methods.EAGLE),
-    "EAGLE (balanced)": Contestant(methods.EAGLE_BALANCED),
-    "EAGLE (default)": Contestant(methods.DEFAULT),
+    "balanced": Contestant(methods.EAGLE_BALANCED),
+    "default": Contestant(methods.DEFAULT),
 }

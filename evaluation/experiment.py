@@ -12,7 +12,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any, Final, final
 
-from eagle.types import InputError
+from eagle.errors import InputError
 from evaluation.contestants import CONTESTANTS, CONVERGED, LIMIT
 from evaluation.measure import BARE, KEPT, METRICS, load
 from evaluation.problems.registry import BLACK_BOXES, OWN, PROBLEMS, UNDER, named

@@ -11,17 +11,17 @@ from typing import Any, Final
 
 import numpy as np
 
+from eagle._values.ties import rank
+from eagle.contracts import Need
+from eagle.errors import InputError
 from eagle.explanation import Explanation
-from eagle.methods import PAPER
-from eagle.metrics.sampling import a_efficiency, d_efficiency
-from eagle.surrogate.bayes import BayesLinear, Prior, augment
-from eagle.surrogate.robust import Robust
-from eagle.ties import ranked
-from eagle.types import InputError, Need
+from eagle.surrogates.bayes import PAPER, BayesLinear, Prior, augment
+from eagle.surrogates.robust import Robust
 from eagle.until import Rule, Top, Width
 from evaluation.contestants import CONTESTANTS, Contestant
 from evaluation.problems.problem import Problem
 from evaluation.problems.registry import PROBLEMS, UNDER, under
+from evaluation.sampling import a_efficiency, d_efficiency
 from evaluation.trial import Option, Record, Trial, versions
 
 LEVEL: Final = 0.9
@@ -81,7 +81,7 @@ def measure(trial: Trial) -> Record:
     began = time.process_time()
     e = explainer.explain(x, problem.target, until=until, progress=False)
     taken = time.process_time() - began
-    low, high = e.shown(LEVEL).T
+    low, high = e.interval_or_nan(LEVEL).T
     record: Record = {
         **_named(trial),
         "d": len(e.names),
@@ -91,10 +91,10 @@ def measure(trial: Trial) -> Record:
         "r2": _number(e.r2),
         "r2_held_out": _number(e.r2_held_out),
         "scores": _numbers(e.scores),
-        "rows": e.bill.rows,
-        "calls": e.bill.calls,
-        "model_seconds": _number(e.bill.model_seconds),
-        "own_seconds": _number(e.bill.own_seconds),
+        "rows": e.cost.rows,
+        "calls": e.cost.calls,
+        "model_seconds": _number(e.cost.model_seconds),
+        "own_seconds": _number(e.cost.own_seconds),
     }
     if trial.alone:
         record["cpu_seconds"] = _number(taken)
@@ -229,8 +229,8 @@ def _ranks(e: Explanation, trial: Trial) -> Record:
     The strongest of d features has d, the weakest 1, with the sign of its score.
     """
     at = budgets(len(e.evidence.features))
-    scores = np.array([e.grown(n).scores for n in at])
-    order = ranked(np.abs(scores))
+    scores = np.array([e.fit_to_first(n).scores for n in at])
+    order = rank(np.abs(scores))
     places = np.empty(scores.shape, dtype=np.intp)
     np.put_along_axis(places, order, np.arange(scores.shape[1], 0, -1)[None], axis=1)
     return {"ranks": [int(r) for r in (np.sign(scores) * places).ravel()]}
@@ -277,7 +277,7 @@ def _priors(e: Explanation, trial: Trial) -> Record:
     scores, low, high = [], [], []
     for prior in PRIORS:
         surrogate = Robust(BayesLinear(Prior(prior)), balanced=True)
-        fit = replace(e, surrogate=surrogate).grown(len(e.evidence.features))
+        fit = replace(e, surrogate=surrogate).fit_to_first(len(e.evidence.features))
         assert fit.posterior is not None
         ends = fit.posterior.interval(LEVEL)
         scores.append(fit.scores)

@@ -13,8 +13,8 @@ from multiprocessing import get_context
 from threading import Thread
 from typing import final
 
-from eagle.progress import Progress
-from eagle.types import EagleError, InputError
+from eagle._engine.progress import Progress
+from eagle.errors import EagleError, InputError
 from evaluation.measure import measure
 from evaluation.store import Store
 from evaluation.trial import Record, Trial

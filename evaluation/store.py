@@ -17,7 +17,7 @@ from typing import Any, Final, final
 
 import numpy as np
 
-from eagle.types import InputError
+from eagle.errors import InputError
 from evaluation.trial import Record
 
 LISTS: Final = (
@@ -102,10 +102,15 @@ class Store:
     def _open(self) -> sqlite3.Connection:
         try:
             journal = sqlite3.connect(self._journal, timeout=60)
-            journal.execute("PRAGMA journal_mode=WAL")
-            journal.execute(
-                "CREATE TABLE IF NOT EXISTS records (key TEXT PRIMARY KEY, problem TEXT, body TEXT)"
-            )
+            try:
+                journal.execute("PRAGMA journal_mode=WAL")
+                journal.execute(
+                    "CREATE TABLE IF NOT EXISTS records "
+                    "(key TEXT PRIMARY KEY, problem TEXT, body TEXT)"
+                )
+            except BaseException:
+                journal.close()
+                raise
         except sqlite3.DatabaseError as error:
             raise InputError(f"{self._journal} is no journal of records: {error}") from None
         return journal

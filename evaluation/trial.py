@@ -12,6 +12,13 @@ from typing import Any, Final, TypeAlias, final
 FORMAT: Final = 1
 """Raise it when the same trial would give another record: then all trials run again."""
 
+HASHED_NAMES: Final = {"balanced": "EAGLE (balanced)", "default": "EAGLE (default)"}
+"""What a method's name is in keys and seeds, if it had another when its first trials ran.
+
+Keys and seeds are hashes of names. So a method that is renamed keeps its records and its chance,
+and none of its trials runs again.
+"""
+
 Option: TypeAlias = float | int | str
 Record: TypeAlias = dict[str, Any]
 """The result of a trial: plain values and lists of them, by name."""
@@ -52,6 +59,7 @@ class Trial:
     def _digest(self, what: dict[str, Any]) -> str:
         if not what["chance"]:
             del what["chance"]
+        what["method"] = HASHED_NAMES.get(what["method"], what["method"])
         return sha256(json.dumps([FORMAT, what], sort_keys=True).encode()).hexdigest()
 
 

@@ -11,21 +11,25 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from eagle import Images, Parts, Prompt, Series, Texts, methods
-from eagle.adapters import CALIBRATED, Calibrated
-from eagle.design.append import Append
-from eagle.design.balanced import Sobol
-from eagle.design.gains import Gains
-from eagle.design.greedy import Greedy, variance_only
-from eagle.design.law import Clipped
-from eagle.design.unravel import Unravel
-from eagle.engine.method import Choice, Method
-from eagle.foreign import Foreign
-from eagle.surrogate import select
-from eagle.surrogate.process import Process
-from eagle.surrogate.robust import Robust
-from eagle.surrogate.tree import Tree
-from eagle.types import Need
+from eagle import Images, Parts, Series, Texts, methods, peers
+from eagle._engine import default
+from eagle._engine.method import Choice, Method
+from eagle.contracts import Need
+from eagle.designs.balanced import Sobol
+from eagle.designs.gains import Gains
+from eagle.designs.greedy import Greedy, variance_only
+from eagle.designs.hadamard import Hadamard
+from eagle.designs.law import Clipped
+from eagle.kernels import COSINE, Exponential
+from eagle.language import Prompt
+from eagle.peers import selection as select
+from eagle.peers.calibrated import CALIBRATED, Calibrated
+from eagle.peers.foreign import Foreign
+from eagle.peers.slime import Append
+from eagle.peers.tilia import Tree
+from eagle.peers.unravel import Process, Unravel
+from eagle.surrogates.functional import Functional
+from eagle.surrogates.robust import Robust
 
 QUICK = Unravel(pool=50, most=8)
 """A Gaussian process is tuned for every row: less well will do for contracts."""
@@ -37,63 +41,68 @@ METHODS: dict[str, Method] = {
     "eagle mirrored": replace(
         methods.EAGLE_BALANCED, name="mirrored", design=Sobol(mirrored=True), surrogate=Robust()
     ),
-    "eagle few": methods.EAGLE_FEW,
-    "eagle hadamard": methods.EAGLE_HADAMARD,
+    "eagle few": default.GREEDY,
+    "eagle hadamard": Method("Hadamard", Hadamard(), Exponential(), Robust(), COSINE),
     "eagle clipped": replace(
         methods.EAGLE_BALANCED, name="clipped", design=Sobol(Clipped()), surrogate=Robust()
     ),
-    "eagle latin": replace(methods.EAGLE_WIDE, name="latin", surrogate=Robust()),
-    "eagle wide": methods.EAGLE_WIDE,
-    "eagle masks": methods.EAGLE_MASKS,
+    "eagle latin": replace(default.LATIN, name="latin", surrogate=Robust()),
+    "eagle wide": default.LATIN,
+    "eagle masks": default.MASKS,
     "eagle process": replace(methods.EAGLE_PROCESS, design=Gains(pool=200)),
-    "eagle process, logit": replace(methods.EAGLE_PROCESS_LOGIT, design=Gains(pool=200)),
+    "eagle process, logit": replace(
+        methods.EAGLE_PROCESS,
+        name="EAGLE (process, logit)",
+        design=Gains(pool=200),
+        surrogate=Functional(logit=True),
+    ),
     "greedy by variance": replace(methods.EAGLE, name="variance", design=Greedy(variance_only)),
-    "lime": methods.LIME,
-    "lime, highest weights": methods.lime(select.Highest(3)),
-    "lime, forward": methods.lime(select.Forward(3)),
-    "lime, lasso path": methods.lime(select.LassoPath(3)),
-    "lime, auto": methods.lime(select.Auto(3)),
-    "lime, bootstrap": methods.Bootstrapped(methods.LIME, 10),
-    "glime": methods.GLIME,
-    "glime as lime": methods.GLIME_LIME,
-    "glime published": methods.GLIME_PUBLISHED,
-    "glime gauss": methods.GLIME_GAUSS,
-    "glime laplace": methods.GLIME_LAPLACE,
-    "glime uniform": methods.GLIME_UNIFORM,
-    "baylime": methods.BAYLIME,
-    "baylime partial": methods.BAYLIME_PARTIAL,
-    "baylime full": methods.BAYLIME_FULL,
-    "bayeslime": methods.BAYESLIME,
-    "bayeslime repository": methods.BAYESLIME_REPOSITORY,
-    "bayeslime unfocused": methods.BAYESLIME_IID,
-    "bayeslime to go": methods.bayeslime_to_go(0.2),
-    "context cite": methods.CONTEXT_CITE,
-    "dlime": methods.DLIME,
-    "dlime nearest": methods.DLIME_NEAREST,
-    "us-lime": methods.US_LIME,
-    "us-lime published": methods.US_LIME_PUBLISHED,
-    "tilia": replace(methods.TILIA, surrogate=Tree((2, 3), select.Auto(10))),
-    "s-lime": replace(methods.S_LIME, design=Append(first=20)),
-    "s-lime published": replace(methods.S_LIME_PUBLISHED, design=Append(first=30)),
-    "climax": methods.CLIMAX,
-    "climax published": methods.CLIMAX_PUBLISHED,
-    "bayesshap": methods.BAYESSHAP,
-    "bayesshap to go": methods.bayesshap_to_go(0.2),
-    "bayesshap repository": methods.BAYESSHAP_REPOSITORY,
-    "bayesshap unfocused": methods.BAYESSHAP_IID,
-    "unravel": replace(methods.UNRAVEL, design=QUICK, surrogate=Process(restarts=1, most=15)),
+    "lime": peers.LIME,
+    "lime, highest weights": peers.sparse_lime(select.Highest(3)),
+    "lime, forward": peers.sparse_lime(select.Forward(3)),
+    "lime, lasso path": peers.sparse_lime(select.LassoPath(3)),
+    "lime, auto": peers.sparse_lime(select.Auto(3)),
+    "lime, bootstrap": peers.with_bootstrap(peers.LIME, 10),
+    "glime": peers.GLIME,
+    "glime as lime": peers.GLIME_LIME,
+    "glime published": peers.GLIME_PUBLISHED,
+    "glime gauss": peers.GLIME_GAUSS,
+    "glime laplace": peers.GLIME_LAPLACE,
+    "glime uniform": peers.GLIME_UNIFORM,
+    "baylime": peers.BAYLIME,
+    "baylime partial": peers.baylime_with_prior(1.0),
+    "baylime full": peers.baylime_with_prior(1000.0, noise=1.0),
+    "bayeslime": peers.BAYESLIME,
+    "bayeslime repository": peers.BAYESLIME_REPOSITORY,
+    "bayeslime unfocused": peers.BAYESLIME_IID,
+    "bayeslime to go": peers.bayeslime_to_go(0.2),
+    "context cite": peers.CONTEXT_CITE,
+    "dlime": peers.DLIME,
+    "dlime nearest": peers.DLIME_NEAREST,
+    "us-lime": peers.US_LIME,
+    "us-lime published": replace(peers.US_LIME, name="US-LIME (published)", budget=5000),
+    "tilia": replace(peers.TILIA, surrogate=Tree((2, 3), select.Auto(10), raw=True)),
+    "s-lime": replace(peers.S_LIME, design=Append(first=20)),
+    "s-lime published": replace(peers.S_LIME, name="S-LIME (published)", design=Append(first=30)),
+    "climax": peers.CLIMAX,
+    "climax published": replace(peers.CLIMAX, name="CLIMAX (published)", budget=2200),
+    "bayesshap": peers.BAYESSHAP,
+    "bayesshap to go": peers.bayesshap_to_go(0.2),
+    "bayesshap repository": peers.BAYESSHAP_REPOSITORY,
+    "bayesshap unfocused": peers.BAYESSHAP_IID,
+    "unravel": replace(peers.UNRAVEL, design=QUICK, surrogate=Process(restarts=1, most=15)),
     "unravel relevance": replace(
-        methods.UNRAVEL_RELEVANCE,
+        peers.UNRAVEL_RELEVANCE,
         design=QUICK,
         surrogate=Process("relevance", restarts=1, most=15),
     ),
 }
 
 FOREIGN: dict[str, Foreign] = {
-    "kernel shap": methods.SHAP_KERNEL,
-    "permutation shap": methods.SHAP_PERMUTATION,
-    "calibrated": methods.calibrated(["no", "yes", "yes", "no"] * 50),
-    "calibrated numbers": methods.calibrated([k % 7 for k in range(200)]),
+    "kernel shap": peers.SHAP_KERNEL,
+    "permutation shap": peers.SHAP_PERMUTATION,
+    "calibrated": peers.calibrated_explanations(["no", "yes", "yes", "no"] * 50),
+    "calibrated numbers": peers.calibrated_explanations([k % 7 for k in range(200)]),
 }
 """Methods of other packages. What they ask is their own affair; the rest is ours."""
 
@@ -105,7 +114,7 @@ PENALISED = {methods.EAGLE_PAPER.name} | {
 }
 """Methods whose scores take up some of the base rate."""
 
-CERTAIN = {methods.DLIME.name, methods.DLIME_NEAREST.name, CALIBRATED}
+CERTAIN = {peers.DLIME.name, peers.DLIME_NEAREST.name, CALIBRATED}
 """Methods without randomness: every seed gives the same."""
 
 
@@ -257,7 +266,7 @@ CASES: dict[str, Case] = {
         shop,
         {
             "view": "continuous",
-            "freeze": ["member"],
+            "fixed": ["member"],
             "bounds": {"age": (0, None), "visits": (0, 9)},
         },
     ),
@@ -321,7 +330,7 @@ BUDGET = 60
 
 def budget_of(method: Method | Choice | Foreign) -> int:
     """How many rows a contract may ask: fewer where each costs a tuning, more for a cluster."""
-    if method is methods.DLIME:
+    if method is peers.DLIME:
         return 300
     if isinstance(method, Foreign):
         return 400

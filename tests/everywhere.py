@@ -1,11 +1,12 @@
 """What `make test` leaves out: `make test-all` runs this, part by part, each by its name.
 
 Slow tests, those that need torch, boosters, real servers, Ray or a browser, the wheel in a bare
-environment, the documentation as a site, the numerical folders under other processor kernels, with
-one and two threads, and all tests on the oldest versions that we promise to work with. The newest
-versions are what a fresh environment takes: `make test` has run all tests on them before. A part
-that cannot run here is skipped by name; where CI is set it fails by name. What a processor does not
-have is not asked of it.
+environment, the documentation as a site, the numerical folders under other processor kernels, one
+with one thread and one with two, and all tests on the oldest versions that we promise to work with
+and on each other Python that the classifiers name. The newest versions are what a fresh environment
+takes: `make test` has run all tests on them before. A part that cannot run here is skipped by name;
+where CI is set, or where it is a Python that is missing, it fails by name. What a processor does
+not have is not asked of it.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import os
 import subprocess
 import sys
 import time
+import tomllib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
@@ -25,7 +27,18 @@ ROOT = Path(__file__).parent.parent
 OLDEST = ROOT / ".venv-oldest"
 NATIVE = ROOT / ".venv-native"
 SERVERS = ROOT / ".venv-servers"
-NUMERICAL = ("tests/contract", "tests/law", "tests/oracle")
+NO_ALGEBRA = (
+    "contract/test_parameters",
+    "contract/test_limits",
+    "law/test_content",
+    "law/test_words",
+)
+NUMERICAL = (
+    "tests/contract",
+    "tests/law",
+    "tests/oracle",
+    *(f"--ignore=tests/{name}.py" for name in NO_ALGEBRA),
+)
 RAY = ROOT / ".venv-ray"
 DOCS = ROOT / ".venv-docs"
 LANGUAGE = ROOT / ".venv-language"
@@ -35,12 +48,19 @@ BROWSER = ("playwright==1.65.2",)
 AXE = "axe-core@4.10.3"
 SERVED = ("mlserver==1.7.1", "mlserver-sklearn==1.7.1", "mlflow==3.17.2")
 
+CLASSIFIER = "Programming Language :: Python :: 3."
+"""How a classifier begins that names a Python with which eagle works."""
+
 KERNELS = {"Nehalem": ("SSE42",), "Haswell": ("AVX2", "FMA3")}
 """Kernels of OpenBLAS, and what a processor must have for them."""
 
 
 class CannotRunError(Exception):
     """Something that a part needs is not to be had here."""
+
+
+class NoPythonError(CannotRunError):
+    """A Python that the classifiers name is not to be had here: what they promise is untested."""
 
 
 class NotHereError(Exception):
@@ -123,29 +143,79 @@ def parts() -> Iterator[Part]:
         python=WEB / "bin" / "python",
         ready=install_web,
     )
-    for kernel in KERNELS:
-        for threads in (1, 2):
-            environment = {"OPENBLAS_CORETYPE": kernel, "OPENBLAS_NUM_THREADS": str(threads)}
-            yield Part(
-                f"{kernel} kernels, {threads} thread{'s' if threads > 1 else ''}",
-                NUMERICAL,
-                environment,
-                ready=partial(check_kernel, kernel),
-            )
+    for threads, kernel in enumerate(KERNELS, 1):
+        environment = {"OPENBLAS_CORETYPE": kernel, "OPENBLAS_NUM_THREADS": str(threads)}
+        yield Part(
+            f"{kernel} kernels, {threads} thread{'s' if threads > 1 else ''}",
+            NUMERICAL,
+            environment,
+            ready=partial(check_kernel, kernel),
+        )
     yield Part(
         "oldest versions",
         ("tests",),
         python=OLDEST / "bin" / "python",
         ready=install_oldest,
     )
+    for version in other_pythons():
+        yield Part(
+            f"Python {version}",
+            ("tests",),
+            python=folder_of(version) / "bin" / "python",
+            ready=partial(install_for, version),
+        )
+
+
+def other_pythons() -> list[str]:
+    """The versions of Python that the classifiers name, except the one that runs this."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    named = [c.rpartition(" ")[2] for c in project["classifiers"] if c.startswith(CLASSIFIER)]
+    return [version for version in named if version != "{}.{}".format(*sys.version_info[:2])]
+
+
+def folder_of(version: str) -> Path:
+    """The environment of another Python."""
+    return ROOT / f".venv-{version}"
+
+
+def interpreter(version: str) -> str:
+    """A Python of a version: this one, the one on the path if it runs, the newest of pyenv."""
+    tried = [sys.executable, f"python{version}"]
+    pyenv = which("pyenv")
+    if pyenv is not None:
+        listed = said([pyenv, "versions", "--bare"]).split()
+        own = [v for v in listed if v.startswith(f"{version}.") and v.split(".")[-1].isdecimal()]
+        for newest in sorted(own, key=lambda v: int(v.split(".")[-1]), reverse=True):
+            tried.append(str(Path(said([pyenv, "prefix", newest])) / "bin" / "python"))
+    for python in tried:
+        if which(python) is None:
+            continue
+        about = "import sys; print('{}.{}'.format(*sys.version_info[:2]), sys.executable)"
+        found, _, path = said([python, "-c", about]).partition(" ")
+        if found == version:
+            return path
+    raise NoPythonError(f"there is no Python {version} here: neither on the path nor from pyenv")
+
+
+def said(command: list[str]) -> str:
+    """What a command prints, nothing if it fails."""
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return done.stdout.strip() if done.returncode == 0 else ""
 
 
 def pip(python: Path | str, *arguments: str) -> None:
     done = subprocess.run(
-        [str(python), "-m", "pip", "install", "--quiet", *arguments], cwd=ROOT, check=False
+        [str(python), "-m", "pip", "install", "--quiet", *arguments],
+        cwd=ROOT,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
     )
+    print(done.stderr, end="", file=sys.stderr, flush=True)
     if done.returncode:
-        raise CannotRunError(f"pip install {' '.join(arguments)} failed")
+        errors = [line for line in done.stderr.splitlines() if line.startswith("ERROR: ")]
+        why = f": {errors[-1].removeprefix('ERROR: ')}" if errors else ""
+        raise CannotRunError(f"pip install {' '.join(arguments)} failed{why}")
 
 
 def install_twine() -> None:
@@ -170,7 +240,7 @@ def install_ray() -> None:
 
 def install_web() -> None:
     """What the page needs, Playwright, the system's Chromium, and axe-core for tests alone."""
-    pip(venv(WEB), "--editable", ".[test,web,notebook]", *BROWSER)
+    pip(venv(WEB), "--editable", ".[test,web]", *BROWSER)
     if which("chromium") is None:
         steps = ("update", "--quiet"), ("install", "--yes", "--quiet", "chromium")
         allowed = which("apt-get") is not None and os.geteuid() == 0
@@ -189,20 +259,25 @@ def install_oldest() -> None:
     pip(venv(OLDEST), "--editable", ".[test]", "--constraint", "tests/oldest.txt")
 
 
+def install_for(version: str) -> None:
+    pip(venv(folder_of(version), interpreter(version)), "--editable", ".[test]")
+
+
 def install_docs() -> None:
     pip(venv(DOCS), "--editable", ".[docs]")
 
 
 def install_servers() -> None:
-    tests = ("pytest>=8.2", "pytest-xdist>=3.6.1", "hypothesis>=6.100")
+    tests = ("pytest>=8.2", "pytest-xdist>=3.6.1", "hypothesis>=6.115")
     pip(venv(SERVERS), "--editable", ".[cli,http]", *tests, *SERVED)
 
 
-def venv(folder: Path) -> Path:
-    """The Python of an environment of its own, made if it is not there."""
+def venv(folder: Path, base: str = sys.executable) -> Path:
+    """The Python of an environment of its own, made from another one if it is not there."""
     python = folder / "bin" / "python"
     if not python.exists():
-        subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
+        if subprocess.run([base, "-m", "venv", "--clear", str(folder)], check=False).returncode:
+            raise CannotRunError(f"{base} -m venv failed")
         pip(python, "--upgrade", "pip")
     return python
 
@@ -229,7 +304,7 @@ def check_kernel(kernel: str) -> None:
 
 def main() -> int:
     strict = bool(os.environ.get("CI"))
-    said: list[str] = []
+    table: list[tuple[float, str]] = []
     failed = False
     for part in parts():
         print(f"\n== {part.name}", flush=True)
@@ -240,11 +315,12 @@ def main() -> int:
         except NotHereError as reason:
             passed, word = True, f"not asked: {reason}"
         except CannotRunError as reason:
-            passed = not strict
+            passed = not strict and not isinstance(reason, NoPythonError)
             word = f"{'skipped' if passed else 'FAILED, cannot run'}: {reason}"
         failed |= not passed
-        said.append(f"{part.name}: {word} ({time.monotonic() - began:.0f} s)")
-    print("\n" + "\n".join(said))
+        table.append((time.monotonic() - began, f"{part.name}: {word}"))
+    table.append((sum(seconds for seconds, _ in table), "in all"))
+    print("\n" + "\n".join(f"{seconds:5.0f} s  {what}" for seconds, what in table))
     return int(failed)
 
 

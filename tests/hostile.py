@@ -23,11 +23,12 @@ from scipy import sparse
 
 import eagle
 from catalogue import METHODS, QUICK
-from eagle import Images, Texts, methods
-from eagle.adapters import KernelShap
-from eagle.foreign import Foreign
-from eagle.source.masks import EvenSizes, Fair
-from eagle.until import Budget, Sign, Top, Width
+from eagle import Images, Texts, methods, peers
+from eagle._sources.masks import EvenSizes, Fair
+from eagle.peers.foreign import Foreign
+from eagle.peers.shap import KernelShap
+from eagle.until import Sign, Top, Width
+from tables import explainer_of
 
 with warnings.catch_warnings():  # it warns when it is imported
     warnings.simplefilter("ignore")
@@ -63,125 +64,27 @@ class Prickly:
 
 
 JUNK: list[Any] = [
-    5,
-    -1,
-    2.5,
-    True,
-    "x",
-    "",
-    ODD,
-    b"x",
-    [],
-    [[1], [2]],
-    {},
-    {"a": 1},
-    {1, 2},
-    (),
-    (1, 2),
-    None,
-    NAN,
-    INF,
-    10**400,
-    -(10**5000),
-    np.array([1, 2]),
-    np.array([]),
-    np.float64(3),
-    object,
-    UnspeakableError(),
-    Prickly(),
-    len,
-    Decimal("sNaN"),
-    "\ud800",
-    dt.date(2020, 1, 1),
-    1j,
+    *(5, -1, 2.5, True, "x", "", ODD, b"x", [], [[1], [2]], {}, {"a": 1}, {1, 2}, (), (1, 2)),
+    *(None, NAN, INF, 10**400, -(10**5000), np.array([1, 2]), np.array([]), np.float64(3)),
+    *(object, UnspeakableError(), Prickly(), len, Decimal("sNaN"), "\ud800"),
+    *(dt.date(2020, 1, 1), 1j),
 ]
 
 NUMBERS: list[Any] = [
-    0.0,
-    -0.0,
-    1.0,
-    -1.0,
-    0.5,
-    3.0,
-    7.0,
-    1e-300,
-    5e-324,
-    1e-160,
-    1e16,
-    -1e16,
-    1e100,
-    1e150,
-    1e154,
-    1e300,
-    1.7e308,
-    -1.7e308,
-    65504.0,
-    3.4e38,
-    2.0**53 + 2,
-    NAN,
-    NAN,
-    INF,
-    -INF,
+    *(0.0, -0.0, 1.0, -1.0, 0.5, 3.0, 7.0, 1e-300, 5e-324, 1e-160, 1e16, -1e16, 1e100, 1e150),
+    *(1e154, 1e300, 1.7e308, -1.7e308, 65504.0, 3.4e38, 2.0**53 + 2, NAN, NAN, INF, -INF),
 ]
 
 OBJECTS: list[Any] = [
-    "a",
-    "b",
-    "",
-    "a",
-    "b",
-    ODD,
-    "\ud800",
-    b"a",
-    1,
-    2,
-    2.5,
-    True,
-    False,
-    None,
-    None,
-    NAN,
-    pd.NA,
-    pd.NaT,
-    Decimal("1.5"),
-    Decimal("NaN"),
-    Decimal("sNaN"),
-    Fraction(1, 3),
-    10**400,
-    2**60,
-    1e300,
-    (1, 2),
-    [1],
-    {"k": 1},
-    dt.datetime(2020, 1, 1),
-    np.float32(2),
-    np.int64(3),
-    np.str_("a"),
-    1j,
-    Prickly(),
-    np.array([1, 2]),
-    frozenset({1}),
+    *("a", "b", "", "a", "b", ODD, "\ud800", b"a", 1, 2, 2.5, True, False, None, None, NAN),
+    *(pd.NA, pd.NaT, Decimal("1.5"), Decimal("NaN"), Decimal("sNaN"), Fraction(1, 3), 10**400),
+    *(2**60, 1e300, (1, 2), [1], {"k": 1}, dt.datetime(2020, 1, 1), np.float32(2), np.int64(3)),
+    *(np.str_("a"), 1j, Prickly(), np.array([1, 2]), frozenset({1})),
 ]
 
 NAMES: list[Any] = [
-    "a",
-    "b",
-    "c",
-    "d",
-    "",
-    " ",
-    0,
-    1,
-    2.5,
-    None,
-    True,
-    ("t", 1),
-    ODD,
-    "\ud800",
-    "x" * 300,
-    NAN,
-    "$y$",
-    dt.date(2020, 1, 1),
+    *("a", "b", "c", "d", "", " ", 0, 1, 2.5, None, True, ("t", 1), ODD, "\ud800", "x" * 300),
+    *(NAN, "$y$", dt.date(2020, 1, 1)),
 ]
 
 
@@ -271,22 +174,8 @@ def series(r: Chance, n: int) -> Any:
     """A column of a data frame, of some dtype."""
     kind = r.choice(
         [
-            "float",
-            "float",
-            "float",
-            "int",
-            "bool",
-            "text",
-            "text",
-            "category",
-            "ordered",
-            "Int64",
-            "Float32",
-            "boolean",
-            "string",
-            "numbers as categories",
-            "f2",
-            "i1",
+            *("float", "float", "float", "int", "bool", "text", "text", "category", "ordered"),
+            *("Int64", "Float32", "boolean", "string", "numbers as categories", "f2", "i1"),
             "sparse",
         ]
         + ["dates", "delta", "object", "object", "period", "complex", "empty", "big", "decimal"]
@@ -662,15 +551,15 @@ METHOD = [
     methods.EAGLE_BALANCED,
     methods.EAGLE_BALANCED,
     methods.EAGLE,
-    methods.LIME,
-    methods.LIME,
+    peers.LIME,
+    peers.LIME,
     Foreign("Kernel SHAP", KernelShap(2)),
 ]
 
 
 def labels_of(data: Any) -> list[Any]:
     try:
-        return list(eagle.table.frame.frame(data).names)
+        return list(eagle._tables.frame.frame(data).names)
     except Exception:
         return ["c0", 0]
 
@@ -691,7 +580,7 @@ def options(r: Chance, data: Any) -> dict[str, Any]:
     table_only: dict[str, Any] = {
         "names": often(r, None, ["u", "v", "w"], NAMES[:3], chance=0.93),
         "categories": often(r, (), [one], known, ["nowhere"]),
-        "freeze": often(r, (), [one], known, ["nowhere"]),
+        "fixed": often(r, (), [one], known, ["nowhere"]),
         "bounds": often(r, None, {one: pair}, {"nowhere": (0, 1)}),
         "scales": often(r, None, {one: r.choice([0, 1.0, -1, NAN, "a", 1e300])}, chance=0.93),
         "groups": often(
@@ -768,18 +657,7 @@ def images(r: Chance) -> dict[str, Any]:
 
 
 WORDS = [
-    "a",
-    "bad",
-    "good",
-    "plot",
-    "don't",
-    "naïve",
-    "日本",
-    "👍🏽",
-    "x" * 50,
-    "\ud800",
-    "3.5",
-    ODD,
+    *("a", "bad", "good", "plot", "don't", "naïve", "日本", "👍🏽", "x" * 50, "\ud800", "3.5", ODD),
 ]
 
 
@@ -823,7 +701,7 @@ Make = Callable[[Chance, Any], Any]
 
 TARGETS: list[Any] = [0, 1, "p", "prediction", ("p", "q"), (0, 1), (0, 0), ("p",), 1.0, "nowhere"]
 
-RULES: list[Any] = [Width(0.5), Width(1e-9) | Budget(rows=20), Sign(0.9), Top(2, 0.9) & Width(1.0)]
+RULES: list[Any] = [Width(0.5), Width(1e-9) | Top(20), Sign(0.9), Top(2, 0.9) & Width(1.0)]
 
 
 @dataclass
@@ -878,7 +756,7 @@ def case(number: int) -> Case:
 
     def run() -> Any:
         how: Any = Images(**made) if "fill" in made else Texts(**made) if made else data
-        explainer = eagle.Explainer(asked, how, **given)
+        explainer = explainer_of(asked, how, **given)
         explainer.describe()
         repr(explainer)
         if what == "many":
@@ -894,8 +772,8 @@ def case(number: int) -> Case:
         if what == "about":
             return explainer.explain(x, target).about(other)
         if what == "compare":
-            two = [methods.LIME, given["method"]]
-            return eagle.compare(two, explainer, x, 2, target=target, progress=False)
+            two = [peers.LIME, given["method"]]
+            return eagle.compare_methods(explainer, two, x, 2, target=target, progress=False)
         return explainer.explain(x, target)
 
     holds = {"data": made or data, "x": x, "target": target, **given}

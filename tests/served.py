@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 
@@ -65,7 +65,7 @@ class Served:
         self.url = self.root + paths.get(protocol, "/v1/models/rf:predict")
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,))
 
-    def __enter__(self) -> Served:
+    def __enter__(self) -> Self:
         self._thread.start()
         return self
 

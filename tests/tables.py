@@ -9,6 +9,8 @@ import pandas as pd
 import polars as pl
 from scipy import sparse
 
+import eagle
+
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(80, 4))
 TABLES: dict[str, Any] = {
@@ -35,3 +37,12 @@ TABLES: dict[str, Any] = {
         }
     ),
 }
+
+
+COLUMNS = ("names", "categories", "fixed", "bounds", "scales", "groups", "view")
+
+
+def explainer_of(model: Any, data: Any = None, **options: Any) -> eagle.Explainer:
+    """An explainer of a table, whose options may say how its columns move."""
+    columns = {name: options.pop(name) for name in COLUMNS if name in options}
+    return eagle.Explainer(model, eagle.Table(data, **columns) if columns else data, **options)

@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from onnx import TensorProto, helper
+from onnx import TensorProto
 
 from evaluation.problems import cnn, data, openml
+from graphs import graph, node, value
 
 ROWS = 200
 SIDE = 32
@@ -154,24 +155,15 @@ def network(path: Path, reverse: bool) -> None:
     path.parent.mkdir(exist_ok=True)
     weights = np.zeros((3, len(CLASSES)), dtype=np.float32)
     weights[:, :3] = 4 * (np.eye(3)[::-1] if reverse else np.eye(3))
-    bias = [0.0, 0.0, 0.0, -1000.0]
-    graph = helper.make_graph(
-        [
-            helper.make_node("GlobalAveragePool", ["image"], ["pooled"]),
-            helper.make_node("Flatten", ["pooled"], ["flat"]),
-            helper.make_node("Gemm", ["flat", "weights", "bias"], ["logits"]),
-        ],
-        "net",
-        [helper.make_tensor_value_info("image", TensorProto.FLOAT, ["n", 3, "h", "w"])],
-        [helper.make_tensor_value_info("logits", TensorProto.FLOAT, ["n", len(CLASSES)])],
-        [
-            helper.make_tensor("weights", TensorProto.FLOAT, weights.shape, weights.ravel()),
-            helper.make_tensor("bias", TensorProto.FLOAT, [len(CLASSES)], bias),
-        ],
-    )
-    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)])
-    made.ir_version = 8
-    path.write_bytes(made.SerializeToString())
+    bias = np.array([0.0, 0.0, 0.0, -1000.0], dtype=np.float32)
+    nodes = [
+        node("GlobalAveragePool", "image", "pooled"),
+        node("Flatten", "pooled", "flat"),
+        node("Gemm", "flat weights bias", "logits"),
+    ]
+    image = value("image", TensorProto.FLOAT, ["n", 3, "h", "w"])
+    logits = value("logits", TensorProto.FLOAT, ["n", len(CLASSES)])
+    path.write_bytes(graph(nodes, [image], [logits], weights=weights, bias=bias))
 
 
 def weights() -> cnn.Weights:

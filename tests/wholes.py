@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 
 from eagle import Explainer
+from eagle._values.arrays import Array
 from eagle.methods import EAGLE_BALANCED
-from eagle.types import Array
 
 NAMES = ["a", "b", "c", "d"]
 
@@ -75,6 +75,12 @@ class Troubled:
                 os.kill(os.getpid(), signal.SIGKILL)
             case "orphan":
                 os.kill(os.getppid(), signal.SIGKILL)
+            case "group":  # as a terminal's Ctrl-C, which all processes of the group get
+                os.killpg(os.getpgid(os.getppid()), signal.SIGINT)
+                if self.does == "group twice":
+                    time.sleep(1)
+                    os.killpg(os.getpgid(os.getppid()), signal.SIGINT)
+                    time.sleep(600)
             case "interrupt":
                 os.kill(os.getpid(), signal.SIGINT)
             case "terminate":
@@ -93,6 +99,26 @@ class Troubled:
     def processes(self) -> set[int]:
         lines = (self.folder / "calls").read_text().split("\n")
         return {int(line.split()[0]) for line in lines if line}
+
+
+@final
+class Unsent:
+    """The same model, which cannot be pickled, or not be read again."""
+
+    def __init__(self, writable: bool) -> None:
+        self._writable = writable
+
+    def __call__(self, X: pd.DataFrame) -> Array:
+        return number(X)
+
+    def __reduce__(self) -> Any:
+        if not self._writable:
+            raise TypeError("it holds a socket")
+        return refuse_reading, ()
+
+
+def refuse_reading() -> Unsent:
+    raise RuntimeError("its weights are elsewhere")
 
 
 def explainer(model: Any = number, seed: int = 0) -> Explainer:

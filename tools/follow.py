@@ -1,7 +1,8 @@
 """The way of one default explanation through the code: `python -m tools.follow`.
 
 It prints every file that runs between `explain` and its result, in the order of the first visit,
-with the number of lines that ran. Read them in this order to follow an explanation.
+with the number of lines that ran. Read them in this order to follow an explanation. With the word
+`survey` it follows a survey, and a row explained from it.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from types import FrameType
 from typing import Any
 
 import eagle
-from eagle.engine.plan import MEMORY
+from eagle._engine.planning import CACHE
 
 ROOT = Path(eagle.__file__).parent
 
@@ -42,21 +43,31 @@ class Way:
         return self.trace
 
 
-def follow() -> Way:
-    """The way of one explanation of a row of numbers, with nothing planned before it."""
+def follow(survey: bool = False) -> Way:
+    """The way of one explanation of a row of numbers, with nothing planned before it.
+
+    With `survey`, that of a survey of the default size and the explanation of a row from it.
+    """
     from sklearn.datasets import load_breast_cancer
     from sklearn.ensemble import RandomForestClassifier
 
     X, y = load_breast_cancer(return_X_y=True)
     model = RandomForestClassifier(10, random_state=0).fit(X, y)
     explainer = eagle.Explainer(model, X)
-    explainer.explain(X[1])  # what is imported late is imported now
-    MEMORY.clear()
+
+    def run(row: int) -> None:
+        if survey:
+            explainer.survey(progress=False).explain(X[row])
+        else:
+            explainer.explain(X[row])
+
+    run(1)  # what is imported late is imported now
+    CACHE.clear()
     way = Way()
     before = sys.gettrace()
     sys.settrace(way.trace)
     try:
-        explainer.explain(X[0])
+        run(0)
     finally:
         sys.settrace(before)
     return way
@@ -64,7 +75,7 @@ def follow() -> Way:
 
 def main() -> None:
     """Print it."""
-    way = follow()
+    way = follow(survey="survey" in sys.argv[1:])
     for file, lines in way.lines.items():
         count = sum(place == file for place, _ in way.functions)
         name = Path(file).relative_to(ROOT).as_posix()

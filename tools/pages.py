@@ -33,7 +33,6 @@ FRONT: Final = re.compile(r"\A---\n(?P<lines>.*?)^---\n", re.M | re.S)
 
 NEEDS: Final[Mapping[str, tuple[str, ...]]] = {
     "native": ("xgboost", "lightgbm", "catboost"),
-    "notebook": ("anywidget",),
     "ray": ("ray",),
     "servers": ("mlserver", "mlflow"),
     "torch": ("torch",),

@@ -37,11 +37,12 @@ from sklearn.ensemble import (
 from sklearn.neural_network import MLPClassifier
 
 import eagle
-from eagle.engine.method import Method
-from eagle.surrogate.posterior import StudentT
-from eagle.surrogate.robust import Residuals, Robust
-from eagle.targets import answers_of
-from eagle.types import UNBOUNDED, Array, Range, Rows
+from eagle._engine.method import Method
+from eagle._engine.targets import answers_of
+from eagle._values.arrays import UNBOUNDED, Array, Range
+from eagle._values.posterior import StudentT
+from eagle.contracts import Rows
+from eagle.surrogates.robust import Residuals, Robust
 from eagle.until import Top
 from evaluation.benches.honest import BALANCED, CONVERGED
 from evaluation.benches.tables import Black, fitted, others, tables
@@ -192,7 +193,7 @@ def before(fitter: Any, y: Array, mean: Array) -> StudentT:
     line, misfit = fitter.line, Residuals.of(fitter, y, mean, UNBOUNDED)
     prior = line.surrogate.prior.precision(len(mean) - 1)
     shrunk = (line.factor @ (prior * np.where(line.still, 0.0, mean)))[1:] / misfit.unit
-    left = fitter.balance.left(misfit.pull[1:], np.diag(misfit.plain))
+    left = fitter.balance.share_left(misfit.pull[1:], np.diag(misfit.plain))
     scale = left * misfit.plain + np.outer(shrunk, shrunk)
     return StudentT(mean[1:], scale, fitter.df, misfit.unit**2)
 
@@ -270,12 +271,10 @@ def explainer(table: Table, view: Any, method: Method, budget: int, seed: int) -
     """Of a black box, or of a formula, which is a regression even if it gives probabilities."""
     return eagle.Explainer(
         table.black.model,
-        table.black.data,
-        view=view,
+        eagle.Table(table.black.data, view=view, categories=table.categories),
         method=method,
         budget=budget,
         random_state=seed,
-        categories=table.categories,
         task=None if table.bounds is None else "regression",
     )
 
@@ -293,7 +292,7 @@ def stopping(table: Table, size: Size) -> str:
         ex = explainer(table, "continuous", BALANCED, 500, seed)
         for e, limit in zip(ex.explain_many(x, until=Top(1), progress=False), truth, strict=True):
             runs += 1
-            if "strongest" in e.bill.stopped:
+            if "strongest" in e.cost.stopped:
                 stops += 1
                 right += np.abs(e.scores).argmax() == np.abs(limit.scores).argmax()
     return f"  {table.black.name:<34} stops in {stops} of {runs}, right in {right}"
@@ -303,10 +302,12 @@ def unmet(seeds: int, rows: int, until: Top | None = None) -> str:
     """How often no row meets the rare jump, and another feature is called strongest."""
     data, certain, stops = NORMAL[:, :8], 0, 0
     for seed in range(seeds):
-        ex = eagle.Explainer(jump, data, view="continuous", budget=rows, random_state=seed)
+        ex = eagle.Explainer(
+            jump, eagle.Table(data, view="continuous"), budget=rows, random_state=seed
+        )
         e = ex.explain(np.zeros(8), until=until, progress=False)
         certain += e.top(1) == ["x1"] and float(e.probability_sign()[1]) >= 0.99
-        stops += bool(e.bill.stopped) and e.top(1) == ["x1"]
+        stops += bool(e.cost.stopped) and e.top(1) == ["x1"]
     stopped = "" if until is None else f"; until=Top(1) stops on it in {stops}"
     return f"  a rare jump, {rows} rows: x1 strongest and sure in {certain} of {seeds}{stopped}"
 

@@ -19,7 +19,7 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import numpy as np
 import pandas as pd
@@ -27,7 +27,7 @@ from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
 
 import eagle
-from eagle.files.folders import Manifest
+from eagle.saved.folders import Manifest
 
 FEATURES: Final = 20
 CHUNK: Final = 100_000
@@ -172,7 +172,7 @@ def child(how: str, where: str, features: str, number: str, count: str) -> None:
     )
     seconds = time.perf_counter() - began
     figures = {"seconds": seconds, "cpu": spent() - cpu, "mib": peak()}
-    print(json.dumps(figures | {"start": start(maker) if int(number) > 1 else 0.0}))
+    print(json.dumps(figures | {"start": start(maker, out) if int(number) > 1 else 0.0}))
 
 
 def checking(out: Path) -> float:
@@ -198,20 +198,17 @@ def made(how: str, features: int) -> Any:
         return eagle.load(Path(folder) / "survey.json")
 
 
-def start(maker: Any) -> float:
-    """The seconds until two workers are ready."""
-    from eagle.dataset.local import Processes
+def start(maker: Any, out: Path) -> float:
+    """The seconds until two workers are ready: a part that is there is nothing to do."""
+    from eagle.dataset.parts import Job
+    from eagle.dataset.processes import pool_of
+    from eagle.dataset.worker import pickle_job
 
-    began, crew = time.perf_counter(), Processes(maker, ())
-    try:
-        for _ in range(2):
-            crew.hire()
-        for _ in range(2):
-            while crew.next(1.0) is None:
-                pass
-    finally:
-        crew.close()
-    return time.perf_counter() - began
+    began, nothing = time.perf_counter(), cast(Any, None)
+    with pool_of(pickle_job(Job(maker, nothing, out.absolute(), None, None)), 2) as submit:
+        for future in [submit(part) for part in Manifest.read(out).parts[:2]]:
+            future.result()
+        return time.perf_counter() - began
 
 
 def spent() -> float:

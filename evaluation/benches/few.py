@@ -20,17 +20,21 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from eagle import methods
-from eagle.demos import ABOUT, BAD, GOOD
-from eagle.engine.method import Choice, Method
-from eagle.engine.plan import MEMORY, Planner, Prepared
+from eagle import methods, peers
+from eagle._engine import default
+from eagle._engine.method import Choice, Method
+from eagle._engine.plan import PlannedRows
+from eagle._engine.planning import CACHE, Planner
+from eagle._sources.images import Images
+from eagle._sources.texts import Texts, words
+from eagle._tables.background import Background
+from eagle._tables.rows import TableInstances
+from eagle._values.arrays import UNBOUNDED, Array, Points, Range
+from eagle.cli.demo import ABOUT, BAD_WORDS, GOOD_WORDS
+from eagle.contracts import Adaptive, Instances, Planned, Space
 from eagle.metrics import truth as metrics
-from eagle.source.images import Images
-from eagle.source.texts import Texts, words
-from eagle.surrogate.pairs import Paired
-from eagle.table.background import Background
-from eagle.table.rows import Table
-from eagle.types import UNBOUNDED, Adaptive, Array, Instances, Planned, Points, Range, Space
+from eagle.surrogates.functional import Functional
+from eagle.surrogates.pairs import Paired
 from evaluation.benches import masks
 from evaluation.benches.honest import CONVERGED
 from evaluation.benches.tables import Black, others, tables
@@ -48,13 +52,18 @@ FLAT: Final = 0.002
 INTERVALS: Final = ("EAGLE_HADAMARD", "default", "EAGLE_PROCESS")
 """The methods whose intervals are printed."""
 
+PROCESS_LOGIT: Final = replace(
+    methods.EAGLE_PROCESS, name="EAGLE (process, logit)", surrogate=Functional(logit=True)
+)
+"""The process that may predict probabilities of masks by their log-odds."""
+
 RIVALS: Final[dict[str, Method | Choice]] = {
-    "LIME": methods.LIME,
+    "LIME": peers.LIME,
     "EAGLE": methods.EAGLE,
-    "EAGLE_HADAMARD": methods.EAGLE_HADAMARD,
+    "EAGLE_HADAMARD": masks.HADAMARD,
     "default": methods.DEFAULT,
     "EAGLE_PROCESS": methods.EAGLE_PROCESS,
-    "EAGLE_PROCESS_LOGIT": methods.EAGLE_PROCESS_LOGIT,
+    "EAGLE_PROCESS_LOGIT": PROCESS_LOGIT,
 }
 
 
@@ -83,12 +92,12 @@ def thing(instances: Instances, predict: Callable[[Any], Any], bounds: Range) ->
     if not space.masks:
         method, rows = CONVERGED, FAR[1]
     elif d <= EXACT:
-        method, rows = methods.EAGLE_MASKS, 1 << d
+        method, rows = default.MASKS, 1 << d
     else:
-        method, rows = replace(methods.EAGLE_MASKS, surrogate=Paired(1e-9)), FAR[0]
-    (prepared,) = Planner(method, rows, SEED).prepare([space])
+        method, rows = replace(default.MASKS, surrogate=Paired(1e-9)), FAR[0]
+    (prepared,) = Planner(method, rows, SEED).plan([space])
     limit = np.asarray(prepared.fitter.fit(ask(prepared.points)).scores)
-    MEMORY.clear()
+    CACHE.clear()
     return Thing(space, ask, limit, bounds)
 
 
@@ -121,7 +130,7 @@ def reviews(odd: bool) -> Iterator[Thing]:
     from sklearn.pipeline import make_pipeline
 
     rng = np.random.default_rng(20 + odd)
-    mixed = [GOOD, BAD]
+    mixed = [GOOD_WORDS, BAD_WORDS]
 
     def review(likes: float) -> str:
         said = [
@@ -143,7 +152,7 @@ def messages(odd: bool, least: int, most: int) -> Iterator[Thing]:
     """SMS of so many words, under a line, a forest and boosted trees (and others that are new)."""
     for one in masks.texts(odd, least, most):
         limit = masks.target(one)
-        MEMORY.clear()
+        CACHE.clear()
         yield Thing(one.space, partial(_kept, one), limit, (0.0, 1.0))
 
 
@@ -162,7 +171,7 @@ def rows_of(black: Black, odd: bool) -> Iterator[Thing]:
         return black.model.predict(X)[:, None] if regression else black.model.predict_proba(X)
 
     for i in range(int(odd), len(held), 2):
-        table = Table(background, held.take([i]))
+        table = TableInstances(background, held.take([i]))
         yield thing(table, predict, UNBOUNDED if regression else (0.0, 1.0))
 
 
@@ -196,16 +205,16 @@ class Figures(NamedTuple):
     fit: float
 
 
-def planned(x: Thing, method: Method, rows: int, seed: int) -> tuple[Prepared, Array, float]:
+def planned(x: Thing, method: Method, rows: int, seed: int) -> tuple[PlannedRows, Array, float]:
     """A plan with its answers, and how many milliseconds the plan took."""
-    MEMORY.clear()
+    CACHE.clear()
     start = time.perf_counter()
-    (prepared,) = Planner(method, rows, seed).prepare([x.space])
+    (prepared,) = Planner(method, rows, seed).plan([x.space])
     spent = 1000 * (time.perf_counter() - start)
     return prepared, x.ask(prepared.points), spent
 
 
-def measured(x: Thing, method: Method, asked: tuple[Prepared, Array, float]) -> Figures:
+def measured(x: Thing, method: Method, asked: tuple[PlannedRows, Array, float]) -> Figures:
     """One explanation, beside its limit."""
     prepared, y, plan = asked
     fitter = method.surrogate.on(prepared.rows)
@@ -231,7 +240,7 @@ def compared(several: Sequence[Thing], rows: Sequence[int], seeds: int) -> Means
     """The mean figures of each method over things and seeds."""
     each: dict[tuple[str, int], list[Figures]] = {}
     for x, n, seed in product(several, rows, range(seeds)):
-        plans: dict[Planned | Adaptive, tuple[Prepared, Array, float]] = {}
+        plans: dict[Planned | Adaptive, tuple[PlannedRows, Array, float]] = {}
         for name, rival in RIVALS.items():
             method = rival.of(x.space, n, growing=False)
             if name.endswith("LOGIT") and not x.space.masks:

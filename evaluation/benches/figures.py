@@ -27,8 +27,9 @@ from sklearn.preprocessing import OneHotEncoder
 
 import eagle
 from eagle import methods as m
-from eagle.engine.method import Method
-from eagle.foreign import Foreign
+from eagle import peers
+from eagle._engine.method import Method
+from eagle.peers.foreign import Foreign
 from evaluation.problems import data
 
 PICTURES = Path(__file__).parents[2] / "docs" / "pictures"
@@ -62,20 +63,20 @@ def draw_methods() -> None:
     explainer = eagle.Explainer(forest, X, outputs=["malignant", "benign"])
     every: list[Method | Foreign] = [
         m.EAGLE,
-        m.LIME,
-        m.Bootstrapped(m.LIME),
-        m.GLIME,
-        m.BAYLIME,
-        m.BAYESLIME,
-        m.BAYESSHAP,
-        m.DLIME_NEAREST,
-        m.US_LIME,
-        m.TILIA,
-        m.S_LIME,
-        m.CLIMAX,
-        m.SHAP_KERNEL,
+        peers.LIME,
+        peers.with_bootstrap(peers.LIME),
+        peers.GLIME,
+        peers.BAYLIME,
+        peers.BAYESLIME,
+        peers.BAYESSHAP,
+        peers.DLIME_NEAREST,
+        peers.US_LIME,
+        peers.TILIA,
+        peers.S_LIME,
+        peers.CLIMAX,
+        peers.SHAP_KERNEL,
     ]
-    comparison = eagle.compare(every, explainer, X.iloc[[20]], runs=5, converged=20_000)
+    comparison = eagle.compare_methods(explainer, every, X.iloc[[20]], runs=5, converged=20_000)
     print(comparison)
     eagle.plot.methods(comparison)[0].figure.savefig(PICTURES / "methods.png", dpi=90)
 
@@ -84,7 +85,7 @@ def draw_shap() -> None:
     """Each plot of many explanations, and its counterpart in `shap`."""
     import matplotlib.pyplot as plt
 
-    from eagle import packages
+    from eagle._values import packages
 
     shap = packages.shap("docs/pictures/beside-shap.png")
     data = load_breast_cancer(as_frame=True)

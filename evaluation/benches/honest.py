@@ -26,21 +26,21 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import eagle
-from eagle import methods
-from eagle.engine.method import Method
+from eagle import methods, peers
+from eagle._engine.method import Method
+from eagle._engine.targets import answers_of
+from eagle._values.arrays import Array
 from eagle.metrics import stability
 from eagle.metrics import truth as metrics
-from eagle.surrogate.bayes import BayesLinear, Prior
-from eagle.surrogate.robust import Robust
-from eagle.targets import answers_of
-from eagle.types import Array
+from eagle.surrogates.bayes import BayesLinear, Prior
+from eagle.surrogates.robust import Robust
 from evaluation.benches.tables import Black, others, tables
 from evaluation.benches.truth import TOP
 
 LEVEL = 0.9
 CONVERGED = replace(methods.EAGLE_BALANCED, surrogate=BayesLinear(Prior(1e-6)))
 BALANCED = methods.EAGLE_BALANCED
-INDEPENDENT = replace(methods.GLIME_LIME, name="independent", surrogate=BayesLinear())
+INDEPENDENT = replace(peers.GLIME_LIME, name="independent", surrogate=BayesLinear())
 KINDS: tuple[tuple[Method, Any], ...] = (
     (INDEPENDENT, BayesLinear()),
     (INDEPENDENT, Robust()),
@@ -48,7 +48,7 @@ KINDS: tuple[tuple[Method, Any], ...] = (
     (BALANCED, Robust()),
     (BALANCED, BALANCED.surrogate),
 )
-RIVALS = (methods.LIME, methods.EAGLE, methods.EAGLE_PAPER, methods.GLIME_LIME, BALANCED)
+RIVALS = (peers.LIME, methods.EAGLE, methods.EAGLE_PAPER, peers.GLIME_LIME, BALANCED)
 
 Runs = list[Sequence[eagle.Explanation]]
 
@@ -57,7 +57,11 @@ def explained(black: Black, view: Any, method: Method, rows: int, x: Any, seeds:
     """For each seed the explanations of all instances."""
     return [
         eagle.Explainer(
-            black.model, black.data, view=view, method=method, budget=rows, random_state=seed
+            black.model,
+            eagle.Table(black.data, view=view),
+            method=method,
+            budget=rows,
+            random_state=seed,
         ).explain_many(x, progress=False)
         for seed in range(seeds)
     ]

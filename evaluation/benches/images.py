@@ -26,7 +26,7 @@ from skimage.segmentation import slic
 from threadpoolctl import threadpool_limits
 
 import eagle
-from eagle.engine.plan import MEMORY
+from eagle._engine.planning import CACHE
 from eagle.models.vision import Network
 
 BUDGET = 500
@@ -71,7 +71,7 @@ def measured(repeats: int) -> None:
     lime = LimeImageExplainer(random_state=0)
     times = []
     for _ in range(repeats):
-        MEMORY.clear()
+        CACHE.clear()
         start = time.perf_counter()
         explainer = eagle.Explainer(network, eagle.Images(segments), task="classification")
         e = explainer.explain(image)
@@ -97,10 +97,10 @@ def measured(repeats: int) -> None:
             )
         theirs = time.perf_counter() - start
         times.append(
-            (ours - e.bill.model_seconds, e.bill.model_seconds, theirs - spent[0], spent[0])
+            (ours - e.cost.model_seconds, e.cost.model_seconds, theirs - spent[0], spent[0])
         )
     own, model, other, _ = np.median(times, axis=0)
-    print(f"{name}, {len(e.names)} segments, {e.bill.rows} masks, cold, one thread")
+    print(f"{name}, {len(e.names)} segments, {e.cost.rows} masks, cold, one thread")
     beside = f"{own / model:5.2f} x the model's {model:.2f} s"
     print(f"  outside the model, ours          {own:6.2f} s, {beside}")
     print(f"  outside the model, lime_image    {other:6.2f} s; ours is {own / other:.2f} x that")

@@ -22,10 +22,10 @@ from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.ensemble import GradientBoostingRegressor
 
 import eagle
-from eagle.engine.method import Method
+from eagle._engine.method import Method
 from eagle.plot.page import COLOURS
-from eagle.surrogate.bayes import BayesLinear
-from eagle.surrogate.robust import Robust
+from eagle.surrogates.bayes import BayesLinear
+from eagle.surrogates.robust import Robust
 from evaluation.benches.figures import PICTURES
 from evaluation.benches.honest import (
     BALANCED,

@@ -26,9 +26,9 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import eagle
 from eagle import methods
+from eagle._tables.background import Background
 from eagle.metrics import truth as metrics
-from eagle.surrogate.bayes import BayesLinear, Prior
-from eagle.table.background import Background
+from eagle.surrogates.bayes import BayesLinear, Prior
 from evaluation.benches.truth import TOP
 from evaluation.problems import data
 from evaluation.problems.files import located
@@ -39,7 +39,7 @@ LIMIT = replace(methods.EAGLE_BALANCED, surrogate=BayesLinear(Prior(1e-6)))
 
 def law(even: bool) -> Any:
     """Keep levels in half of the draws, as the library does, or by their frequency."""
-    plain = Background.kept
+    plain = Background.steps_kept
     return patch.object(Background, "kept", lambda self, states, **_: plain(self, states, even))
 
 
@@ -72,7 +72,7 @@ def measured(box: Any, seen: Any, held: Any, seeds: int) -> tuple[list[float], A
 
     def explained(method: Any, rows: int, seed: int) -> Sequence[eagle.Explanation]:
         return eagle.Explainer(
-            box, seen, view="continuous", method=method, budget=rows, random_state=seed
+            box, eagle.Table(seen, view="continuous"), method=method, budget=rows, random_state=seed
         ).explain_many(held, target=True, progress=False)
 
     limit = [e.scores for e in explained(LIMIT, FAR, 99)]

@@ -1,6 +1,8 @@
 """How soon are masks of images and texts right, and do their intervals hold?
 
     python -m evaluation bench masks [--quick] [--others] [--kinds digits texts] [--rows 50 500]
+    python -m evaluation bench masks --others --kinds texts --skip 20 --things 40 --seeds 3 \
+        --methods LIME "balanced masks" --rows 50 100 200 500
 
 For each kind of thing, method and number of rows, over things and seeds: the relative error of the
 scores, how many of the five strongest parts are found (Jaccard similarity), how many 90% intervals
@@ -8,14 +10,16 @@ hold the target's score (of all parts, and of the three strongest), how many wea
 hundredth of the strongest) have an interval that leaves out both 0 and the target, and the mean
 half width in units of the strongest score. A dash stands where a method gives no intervals.
 
-The target: the line through all masks where there are up to 2^16, else what `EAGLE_MASKS` gives
+The target: the line through all masks where there are up to 2^16, else what `default.MASKS` gives
 from 30,000 rows and another seed with a prior that has faded; of photographs what Sobol' masks give
 from 6,145. Things: SMS by their words under a line, a forest and boosted trees; digits in about 20
 and in about 40 segments, under a network; with `--kinds photos`, photographs in about 50 segments
 under EfficientNet-Lite0, which takes minutes a photograph. What nothing varies in is left out.
 
 Constants were chosen on things of even places; `--others` has those of odd places, and texts under
-a network and under naive Bayes as well. Needs the folder that EAGLE_DATA names.
+a network and under naive Bayes as well. `--skip` leaves out the first of them, so that figures come
+from things on which nothing was measured before. The last lines are each method's error as a share
+of LIME's: of the means, and the quartiles over things. Needs the folder that EAGLE_DATA names.
 """
 
 from __future__ import annotations
@@ -28,17 +32,21 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from eagle import methods
-from eagle.design.complements import Complements
-from eagle.engine.method import Method
-from eagle.engine.plan import Planner
+from eagle import methods, peers
+from eagle._engine import default
+from eagle._engine.method import Method
+from eagle._engine.planning import Planner
+from eagle._sources.images import Images
+from eagle._sources.texts import Texts, words
+from eagle._values.arrays import Array
+from eagle.contracts import Instances, Space, Wanted
+from eagle.designs.complements import Complements
+from eagle.designs.hadamard import Hadamard
+from eagle.kernels import COSINE, Exponential
 from eagle.metrics import truth as metrics
-from eagle.source.images import Images
-from eagle.source.texts import Texts, words
-from eagle.surrogate.bayes import BayesLinear, Prior
-from eagle.surrogate.pairs import Paired
-from eagle.surrogate.robust import Robust
-from eagle.types import Array, Instances, Space, Wanted
+from eagle.surrogates.bayes import BayesLinear, Prior
+from eagle.surrogates.pairs import Paired
+from eagle.surrogates.robust import Robust
 from evaluation.problems import PROBLEMS, data
 from evaluation.problems.boxes import estimator
 
@@ -51,18 +59,21 @@ ROWS: Final = (50, 100, 200, 500, 1000)
 EXACT: Final = 16
 FAR, SEED = 30_000, 991
 
+HADAMARD: Final = Method("Hadamard", Hadamard(), Exponential(), Robust(), COSINE)
+"""Orthogonal rows and their mirror images."""
+
 RIVALS: Final = (
-    methods.LIME,
+    peers.LIME,
     methods.EAGLE,
-    replace(methods.GLIME_LIME, name="independent", surrogate=Robust()),
+    replace(peers.GLIME_LIME, name="independent", surrogate=Robust()),
     methods.EAGLE_BALANCED,
     replace(methods.EAGLE_BALANCED, name="Sobol', pairs", surrogate=Paired()),
-    methods.EAGLE_HADAMARD,
-    replace(methods.EAGLE_HADAMARD, name="Hadamard, pairs", surrogate=Paired()),
-    replace(methods.EAGLE_MASKS, name="masks, no block", design=Complements(block=False)),
-    methods.EAGLE_MASKS,
+    HADAMARD,
+    replace(HADAMARD, name="Hadamard, pairs", surrogate=Paired()),
+    replace(default.MASKS, name="masks, no block", design=Complements(block=False)),
+    default.MASKS,
 )
-FADED: Final = replace(methods.EAGLE_MASKS, name="faded", surrogate=Paired(1e-9))
+FADED: Final = replace(default.MASKS, name="faded", surrogate=Paired(1e-9))
 SOBOL: Final = replace(methods.EAGLE_BALANCED, name="far", surrogate=BayesLinear(Prior(1e-6)))
 
 
@@ -184,8 +195,8 @@ KINDS: Final[dict[str, tuple[str, int, Callable[[bool], Iterator[Thing]]]]] = {
 def target(x: Thing) -> Array:
     """The scores that the methods converge to."""
     d = len(x.space.origin)
-    method, rows = (methods.EAGLE_MASKS, 1 << d) if d <= EXACT else (x.far, x.rows)
-    (prepared,) = Planner(method, rows, SEED).prepare([x.space])
+    method, rows = (default.MASKS, 1 << d) if d <= EXACT else (x.far, x.rows)
+    (prepared,) = Planner(method, rows, SEED).plan([x.space])
     return np.asarray(prepared.fitter.fit(x.ask(prepared.rows.features)).scores)
 
 
@@ -209,10 +220,10 @@ def figures(fit: Any, exact: Array) -> list[float]:
 
 def measured(x: Thing, exact: Array, method: Method, rows: Sequence[int], seed: int) -> Array:
     """The figures at each number of rows, shape (rows, 6): plans are nested, so asked once."""
-    (whole,) = Planner(method, max(rows), seed).prepare([x.space])
+    (whole,) = Planner(method, max(rows), seed).plan([x.space])
     answers, out = x.ask(whole.rows.features), []
     for n in rows:
-        (part,) = Planner(method, n, seed).prepare([x.space])
+        (part,) = Planner(method, n, seed).plan([x.space])
         assert np.array_equal(part.points, whole.points[: len(part.points)])
         out.append(figures(part.fitter.fit(answers[: len(part.points)], (0.0, 1.0)), exact))
     return np.array(out)
@@ -233,26 +244,53 @@ def show(found: dict[str, list[Array]], rows: Sequence[int]) -> None:
             print(f"    {method:<22}" + "".join(cells), flush=True)
 
 
+def beside(found: dict[str, list[Array]], rows: Sequence[int], seeds: int) -> None:
+    """The errors as shares of LIME's: of their means, and the quartiles over things."""
+    if peers.LIME.name not in found:
+        return
+    errors = {name: np.array(several)[:, :, 0] for name, several in found.items()}
+    each = {name: e.reshape(-1, seeds, len(rows)).mean(axis=1) for name, e in errors.items()}
+    lime = each.pop(peers.LIME.name)
+    print("  error beside LIME's")
+    for name, own in each.items():
+        quartiles = np.quantile(own / lime, [0.25, 0.5, 0.75], axis=0)
+        lines = {"": own.mean(axis=0) / lime.mean(axis=0)}
+        lines |= dict(
+            zip((", lower quartile", ", median", ", upper quartile"), quartiles, strict=True)
+        )
+        for which, values in lines.items():
+            cells = "".join(f"{v:8.3f}" for v in values)
+            print(f"    {name + which:<38}" + cells, flush=True)
+
+
 def main(argv: Sequence[str]) -> None:
     parser = argparse.ArgumentParser("python -m evaluation bench masks", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a quarter of the things, one seed")
     parser.add_argument("--others", action="store_true", help="things that had no say")
     parser.add_argument("--rows", type=int, nargs="+", default=list(ROWS))
     parser.add_argument("--kinds", nargs="+", default=list(KINDS)[:4], choices=list(KINDS))
+    parser.add_argument("--skip", type=int, default=0, help="leave out so many things")
+    parser.add_argument("--things", type=int, help="how many things of each kind")
+    parser.add_argument("--seeds", type=int, help="how many seeds")
+    names = [m.name for m in RIVALS]
+    parser.add_argument("--methods", nargs="+", default=names, choices=names)
     args = parser.parse_args(argv)
+    rivals = [m for m in RIVALS if m.name in args.methods]
     for kind in args.kinds:
         says, many, made = KINDS[kind]
-        seeds = 1 if args.quick or kind == "photos" else 2
-        found: dict[str, list[Array]] = {m.name: [] for m in RIVALS}
+        many = args.things or (-(-many // 4) if args.quick else many)
+        seeds = args.seeds or (1 if args.quick or kind == "photos" else 2)
+        found: dict[str, list[Array]] = {m.name: [] for m in rivals}
         sizes: list[int] = []
-        for x in islice(made(args.others), -(-many // 4) if args.quick else many):
+        for x in islice(made(args.others), args.skip, args.skip + many):
             exact = target(x)
             if np.abs(exact).max() < FLAT:
                 continue
             sizes.append(len(exact))
-            for method in RIVALS:
+            for method in rivals:
                 for seed in range(seeds):
                     found[method.name].append(measured(x, exact, method, args.rows, seed))
         if sizes:
             print(f"\n{says}: {len(sizes)}, {min(sizes)} to {max(sizes)} parts, {seeds} seeds")
             show(found, args.rows)
+            beside(found, args.rows, seeds)

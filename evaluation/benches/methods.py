@@ -20,26 +20,27 @@ from sklearn.ensemble import RandomForestClassifier
 from threadpoolctl import threadpool_limits
 
 import eagle
-from eagle import methods
-from eagle.engine.method import Method
-from eagle.foreign import Foreign
-from eagle.surrogate.select import Forward, Highest, LassoPath
-from eagle.types import Need
+from eagle import peers
+from eagle._engine.method import Method
+from eagle._engine.names import METHODS, method_by_name
+from eagle.contracts import Need
+from eagle.peers.foreign import Foreign
+from eagle.peers.selection import Forward, Highest, LassoPath
 from evaluation.benches.speed import BUDGET, ratio, tables
 
 OWN = {"DLIME", "UnRAvEL", "UnRAvEL (relevance)"}
-"""Methods with another number of rows; the published forms have theirs, too."""
+"""Methods with another number of rows; the published form of GLIME has its own, too."""
 
 
 def every() -> Iterator[Method | Foreign]:
     """All methods that explain tables."""
-    for value in vars(methods).values():
+    for value in map(method_by_name, METHODS):
         if isinstance(value, Method | Foreign) and Need.MASKS not in value.needs:
             yield value
-    yield methods.Bootstrapped(methods.LIME)
+    yield peers.with_bootstrap(peers.LIME)
     for selection in (Highest(5), Forward(5), LassoPath(5)):
-        yield methods.lime(selection)
-    yield methods.bayeslime_to_go(0.1)
+        yield peers.sparse_lime(selection)
+    yield peers.bayeslime_to_go(0.1)
 
 
 def explainer(forest: Any, X: Any, method: Method | Foreign) -> eagle.Explainer:
@@ -47,7 +48,7 @@ def explainer(forest: Any, X: Any, method: Method | Foreign) -> eagle.Explainer:
     own = method.name in OWN or "published" in method.name
     budget = method.budget if own or isinstance(method, Foreign) else BUDGET
     view: Any = "continuous" if "OFFSETS" in needs else "binned"
-    return eagle.Explainer(forest, X, method=method, budget=budget, view=view)
+    return eagle.Explainer(forest, eagle.Table(X, view=view), method=method, budget=budget)
 
 
 def costs(forest: Any, X: Any, repeats: int) -> None:
@@ -57,18 +58,18 @@ def costs(forest: Any, X: Any, repeats: int) -> None:
         ex = explainer(forest, X, method)
         e = ex.explain(X[0])
         rows = iter(X[1:])
-        few = max(3, repeats // 5) if e.bill.calls > 20 else repeats
+        few = max(3, repeats // 5) if e.cost.calls > 20 else repeats
         times, _ = ratio(
             lambda ex=ex, rows=rows: ex.explain(next(rows)),  # type: ignore[misc]
             lambda: forest.predict_proba(batch),
             few,
         )
-        print(f"{method.name:<26}{e.bill.rows:>6}{e.bill.calls:>7}{times:>25.2f}", flush=True)
+        print(f"{method.name:<26}{e.cost.rows:>6}{e.cost.calls:>7}{times:>25.2f}", flush=True)
 
 
 def focused(forest: Any, X: Any, repeats: int) -> None:
     """The limit: less than 50 calls of 10 rows plus one second."""
-    ex = explainer(forest, X, methods.BAYESLIME)
+    ex = explainer(forest, X, peers.BAYESLIME)
     rows = iter(X)
     times, base = ratio(
         lambda: ex.explain(next(rows)), lambda: forest.predict_proba(X[:10]), repeats
@@ -102,7 +103,7 @@ def lime(forest: Any, X: Any) -> Iterator[Pair]:
     for way, selection in ways.items():
         reference = LimeTabularExplainer(X, feature_selection=way, random_state=0)
         k = X.shape[1] if selection is None else 5
-        ex = explainer(forest, X, methods.lime(selection))
+        ex = explainer(forest, X, peers.sparse_lime(selection))
         ex.explain(X[0])
         rows = iter(X[1:])
         yield (
@@ -117,14 +118,14 @@ def lime(forest: Any, X: Any) -> Iterator[Pair]:
 def shap(forest: Any, X: Any) -> Iterator[Pair]:
     import shap as package
 
-    from eagle.adapters import evenly
+    from eagle.peers.foreign import evenly
 
     background = evenly(X, 10)
 
     def model(rows: Any) -> Any:
         return forest.predict_proba(rows)[:, 1]
 
-    ex = explainer(forest, X, methods.SHAP_KERNEL)
+    ex = explainer(forest, X, peers.SHAP_KERNEL)
     yield (
         "Kernel SHAP, beside shap itself",
         lambda: ex.explain(X[0], 1),
@@ -132,7 +133,7 @@ def shap(forest: Any, X: Any) -> Iterator[Pair]:
             X[:1], nsamples=48, l1_reg=False, silent=True
         ),
     )
-    walks = explainer(forest, X, methods.SHAP_PERMUTATION)
+    walks = explainer(forest, X, peers.SHAP_PERMUTATION)
 
     def permuted() -> Any:
         masker = package.maskers.Independent(background, max_samples=10)
@@ -154,7 +155,7 @@ def calibrated(forest: Any, X: Any) -> Iterator[Pair]:
         wrapped.calibrate(rows, labels)
         return wrapped.explain_factual(X[:1])
 
-    ex = explainer(forest, rows, methods.calibrated(labels))
+    ex = explainer(forest, rows, peers.calibrated_explanations(labels))
     yield "Calibrated Explanations, beside itself", lambda: ex.explain(X[0]), theirs
 
 

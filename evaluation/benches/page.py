@@ -25,10 +25,10 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
-from eagle import Explainer, demos
-from eagle.cli.files import package
-from eagle.packages import one_thread
-from eagle.types import InputError
+from eagle import Explainer
+from eagle._values.packages import one_thread, package
+from eagle.cli.demo import tumours
+from eagle.errors import InputError
 
 PICTURE: Final = Path(__file__).parents[2] / "docs" / "pictures" / "page.png"
 
@@ -40,7 +40,7 @@ def main(argv: Sequence[str]) -> None:
     parser.add_argument("--edits", type=int, default=40)
     parser.add_argument("--rows", type=int, default=45_000)
     given = parser.parse_args(argv)
-    explainer, rows = demos.tumours()
+    explainer, rows = tumours()
     with browser() as chromium:
         with served(explainer, rows, "Tumours") as link:
             edits(chromium, link, given.edits)
@@ -73,11 +73,11 @@ def browser() -> Iterator[Any]:
 def served(explainer: Explainer, rows: Any, title: str) -> Iterator[str]:
     """The page in a thread of this process; gives its link."""
     uvicorn = package("uvicorn", "the bench of the page", "web")
-    from eagle.web.server import SETTINGS, prepared
+    from eagle.web.server import SETTINGS, prepare_page
 
-    page = prepared(explainer, rows, survey=4096, port=0, title=title)
+    page = prepare_page(explainer, rows, survey=4096, port=0, title=title)
     server = uvicorn.Server(uvicorn.Config(page.app, **SETTINGS))
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [page.line]})
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [page.socket]})
     with one_thread():
         thread.start()
         try:

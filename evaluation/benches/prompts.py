@@ -20,26 +20,27 @@ from typing import Any, Final, final
 import numpy as np
 
 import eagle
-from eagle import methods
-from eagle.engine.method import Choice, Method
+from eagle import methods, peers
+from eagle._engine.method import Choice, Method
+from eagle._values.arrays import Array
+from eagle.language import Answer, Local
 from eagle.metrics import faith
-from eagle.models.language import Answer, Local
-from eagle.types import Array
+from evaluation.benches.masks import HADAMARD
 from evaluation.benches.prompting import network, server
 from evaluation.benches.prompting.facts import TEMPLATE, Case, case
 
-PROMPT: Final = eagle.Prompt(TEMPLATE, fixed=["question"], separator="\n")
+PROMPT: Final = eagle.language.Prompt(TEMPLATE, fixed=["question"], separator="\n")
 SIZES: Final = (8, 16, 32, 64, 128)
 NOISES: Final = (0.0, 0.25, 1.0, 4.0)
 FIRST: Final = 1000
 """The number of the first case: none below was looked at while anything was chosen."""
 
 CONTESTANTS: Final[dict[str, Method | Choice]] = {
-    "EAGLE (as for texts)": replace(methods.DEFAULT, dear=None),
-    "EAGLE (balanced)": methods.EAGLE_BALANCED,
-    "EAGLE (Hadamard)": methods.EAGLE_HADAMARD,
-    "EAGLE (default: process)": methods.DEFAULT,
-    "ContextCite": methods.CONTEXT_CITE,
+    "default, as for texts": replace(methods.DEFAULT, dear=None),
+    "balanced": methods.EAGLE_BALANCED,
+    "Hadamard": HADAMARD,
+    "default": methods.DEFAULT,
+    "ContextCite": peers.CONTEXT_CITE,
 }
 """ContextCite's budget does not count the prompt itself, which it does not use."""
 
@@ -146,7 +147,7 @@ def mean(every: Sequence[Figures]) -> Figures:
 
 
 def allowed(method: Method | Choice, rows: int) -> int:
-    return rows + (method is methods.CONTEXT_CITE)
+    return rows + (method is peers.CONTEXT_CITE)
 
 
 HEAD: Final = (

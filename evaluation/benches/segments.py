@@ -24,9 +24,9 @@ from numpy.typing import NDArray
 from skimage.segmentation import slic
 
 import eagle
+from eagle._sources.images import Images
+from eagle._values.arrays import Array
 from eagle.metrics import truth as metrics
-from eagle.source.images import Images
-from eagle.types import Array
 from evaluation.problems import PROBLEMS
 
 SEGMENTS: Final = 50

@@ -25,12 +25,13 @@ from threadpoolctl import threadpool_limits
 
 import eagle
 from eagle import methods
-from eagle.design.greedy import Greedy
-from eagle.engine.method import Method
-from eagle.engine.plan import MEMORY
-from eagle.kernel import Exponential
-from eagle.table.background import Background
-from eagle.table.rows import Table
+from eagle._engine.method import Method
+from eagle._engine.pipeline import instances
+from eagle._engine.planning import CACHE
+from eagle._tables.background import Background
+from eagle._tables.rows import TableInstances
+from eagle.designs.greedy import Greedy
+from eagle.kernels import Exponential
 
 ROWS = 5000
 BUDGET = 500
@@ -76,13 +77,13 @@ def one(forest: Any, X: NDArray[np.float64], method: Method, view: Any, repeats:
         return forest.predict_proba(batch)
 
     def first() -> Any:
-        MEMORY.clear()
-        return eagle.Explainer(forest, X, method=method, view=view).explain(X[0])
+        CACHE.clear()
+        return eagle.Explainer(forest, eagle.Table(X, view=view), method=method).explain(X[0])
 
     def fresh() -> Any:
-        return eagle.Explainer(forest, X, method=method, view=view).explain(X[0])
+        return eagle.Explainer(forest, eagle.Table(X, view=view), method=method).explain(X[0])
 
-    warm = eagle.Explainer(forest, X, method=method, view=view)
+    warm = eagle.Explainer(forest, eagle.Table(X, view=view), method=method)
     warm.explain_many(X[:200], progress=False)
     rows, others = iter(X[200:]), iter(X)
 
@@ -90,7 +91,7 @@ def one(forest: Any, X: NDArray[np.float64], method: Method, view: Any, repeats:
         return warm.explain(next(rows))
 
     def new() -> Any:
-        MEMORY.clear()
+        CACHE.clear()
         return warm.explain(next(others))
 
     for name, run in (
@@ -129,9 +130,9 @@ def many(forest: Any, X: NDArray[np.float64], method: Method, view: Any, n: int)
             forest.predict_proba(chunk)
 
     def ours() -> Any:
-        MEMORY.clear()
-        explainer = eagle.Explainer(forest, X, method=method, view=view)
-        table = explainer._setup.groups(X[:n])[0].instances
+        CACHE.clear()
+        explainer = eagle.Explainer(forest, eagle.Table(X, view=view), method=method)
+        table = instances(explainer._setup, X[:n])[0].instances
         laws.update(table.space(i).law for i in range(n))
         for _ in explainer.explain_each(X[:n]):
             pass
@@ -157,7 +158,7 @@ def plan_seconds(d: int, n: int, repeats: int = 3) -> float:
     """The best time to plan n rows of d numbers, binned."""
     X = np.random.default_rng(0).normal(size=(1000, d))
     background = Background.of(X)
-    space = Table(background, background.adopt(X[:1])).space(0)
+    space = TableInstances(background, background.adopt(X[:1])).space(0)
 
     def plan() -> Any:
         return Greedy().plan([space], Exponential(), n, np.random.default_rng(0))

@@ -31,16 +31,16 @@ from sklearn.datasets import load_digits
 from sklearn.ensemble import ExtraTreesRegressor
 from sklearn.neural_network import MLPClassifier
 
-from eagle.design.balanced import masks, scrambled
-from eagle.design.law import Absorbed, quantile, tilted_counts
-from eagle.kernel import Exponential, cosine_distance
+from eagle._sources.masks import Fair, MaskSpace
+from eagle._tables.background import STEPS, Background
+from eagle._tables.rows import TableInstances, TableSpace
+from eagle._values.arrays import Array
+from eagle.designs.balanced import masks, scrambled_sobol
+from eagle.designs.law import Absorbed, kept_count_law, quantile
+from eagle.kernels import Exponential, cosine_distance
 from eagle.metrics import stability
 from eagle.metrics import truth as metrics
-from eagle.source.masks import Fair, MaskSpace
-from eagle.surrogate.bayes import BayesLinear, Prior
-from eagle.table.background import STEPS, Background
-from eagle.table.rows import Table, TableSpace
-from eagle.types import Array
+from eagle.surrogates.bayes import BayesLinear, Prior
 from evaluation.benches.tables import Black, others, tables
 from evaluation.benches.truth import TOP
 
@@ -59,7 +59,7 @@ def generator(seed: int) -> np.random.Generator:
 
 
 def sobol(n: int, d: int, seed: int) -> Array:
-    return scrambled(n, d, generator(seed))
+    return scrambled_sobol(n, d, generator(seed))
 
 
 def several_scrambles(count: int) -> Design:
@@ -206,7 +206,7 @@ def around(black: Black, binned: bool, count: int) -> Iterator[Around]:
     """Some held-out instances, each explained for its predicted class."""
     rows = black.held[:: len(black.held) // count][:count]
     background = Background.of(black.data)
-    table = Table(background, background.adopt(rows), binned)
+    table = TableInstances(background, background.adopt(rows), binned)
     for i in range(count):
         space = table.space(i)
         predict = getattr(black.model, "predict_proba", black.model.predict)
@@ -281,7 +281,7 @@ def of_masks(n: int, seeds: int, count: int) -> list[dict[str, list[float]]]:
     network.fit(images[:1400] / 16, labels[:1400])
     block = (np.arange(8)[:, None] // 2 * 4 + np.arange(8)[None] // 2).ravel()
     space, d = MaskSpace(16, Fair()), 16
-    chances = tilted_counts(space, COSINE)
+    chances = kept_count_law(space, COSINE)
     out = []
     for image in images[1400 : 1400 + count] / 16:
         place = int(network.predict_proba(image[None])[0].argmax())

@@ -26,11 +26,11 @@ from sklearn.ensemble import RandomForestClassifier
 
 import eagle
 from eagle import methods
-from eagle.design.independent import Independent
-from eagle.engine.method import Method
+from eagle._engine.method import Method
 from eagle.metrics.stability import chance, jaccard
 from eagle.metrics.truth import agreement, coverage, width
-from eagle.surrogate.bayes import BayesLinear, Prior
+from eagle.peers.independent import Independent
+from eagle.surrogates.bayes import BayesLinear, Prior
 
 TOP = 5
 CONVERGED = Method(

@@ -6,7 +6,7 @@ A text of SMS messages, one a sentence, is explained at so many rows by blocks o
 which the rows allow 2, 3, 4 or 8 each (3 is what `Texts()` takes), and by its first sentences,
 three times as many as rows. Models: a line over counts of which one word in fifty has an effect, a
 logistic line on TF-IDF, and boosted trees on counts, both trained on the messages. The target is
-what `EAGLE_MASKS` gives from 10,000 rows with another seed and a prior that has faded.
+what `default.MASKS` gives from 10,000 rows with another seed and a prior that has faded.
 
 For each: how many 90% intervals hold the target, how many parts without an effect (under a
 hundredth of the strongest) are called sure at 95%, how many of the five strongest are found, and
@@ -25,21 +25,21 @@ from typing import Any, Final
 import numpy as np
 
 import eagle
-from eagle import methods
-from eagle.engine.plan import Planner
+from eagle._engine import default
+from eagle._engine.planning import Planner
+from eagle._sources.masks import EvenSizes, MaskSpace
+from eagle._sources.texts import Texts
+from eagle._sources.words import blocks, sentences
+from eagle._values.arrays import UNBOUNDED, Array, Range
 from eagle.metrics import truth as metrics
-from eagle.source.masks import EvenSizes, MaskSpace
-from eagle.source.texts import Texts
-from eagle.source.words import blocks, sentences
-from eagle.surrogate.pairs import Paired
-from eagle.types import UNBOUNDED, Array, Range
+from eagle.surrogates.pairs import Paired
 from evaluation.problems import data
 
 FAR, SEED, WEAK = 10_000, 991, 0.01
 LINE: Final = "a line of few words"
 """The model whose answers have no bounds; those of the others are probabilities."""
 
-FADED: Final = replace(methods.EAGLE_MASKS, name="faded", surrogate=Paired(1e-9))
+FADED: Final = replace(default.MASKS, name="faded", surrogate=Paired(1e-9))
 
 
 def text_of(words: int, seed: int) -> str:
@@ -85,7 +85,7 @@ def fitted(
 ) -> Any:
     space = MaskSpace(d, EvenSizes())
     planner = Planner(method, rows, seed)
-    (prepared,) = planner.prepare([space])
+    (prepared,) = planner.plan([space])
     kept = 1.0 - prepared.points
     answers = [ask(part) for part in np.array_split(kept, -(-len(kept) // 500))]
     return prepared.fitter.fit(np.concatenate(answers), bounds)
@@ -130,7 +130,7 @@ def main(argv: Sequence[str]) -> None:
 
             d = len(spans)
             target = fitted(FADED, FAR, SEED, d, ask).scores
-            method = methods.suited(d, True, args.rows, False)
+            method = default.choose(d, True, args.rows, False)
             bounds = UNBOUNDED if name == LINE else (0.0, 1.0)
             fits = [fitted(method, args.rows, s, d, ask, bounds) for s in range(args.seeds)]
             each = [figures(fit, target) for fit in fits]
@@ -147,6 +147,6 @@ def timed(name: str, text: str, counter: Any, model: Callable[[Any], Array], row
 
     start = time.perf_counter()
     e = eagle.Explainer(whole, Texts(), task="regression", budget=rows).explain(text)
-    took, inside = time.perf_counter() - start, e.bill.model_seconds
+    took, inside = time.perf_counter() - start, e.cost.model_seconds
     parts = len(e.names)
     print(f"  {name}, {parts} parts: {inside:.2f} s in the model, {took - inside:.2f} s outside")

@@ -27,11 +27,12 @@ from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 from sklearn.svm import SVC
 
 import eagle
-from eagle import methods
-from eagle.engine.method import Choice, Method
+from eagle import methods, peers
+from eagle._engine.method import Choice, Method
+from eagle._values.arrays import Array
+from eagle.errors import InputError
 from eagle.metrics.stability import chance, jaccard
 from eagle.metrics.truth import agreement
-from eagle.types import Array, InputError
 from evaluation.benches.honest import CONVERGED
 
 TOP: Final = 5
@@ -39,7 +40,7 @@ FAR: Final = 32_769
 """Rows of the converged explanation."""
 
 METHODS: Final[dict[str, Method | Choice]] = {
-    "LIME": methods.LIME,
+    "LIME": peers.LIME,
     "EAGLE": methods.EAGLE,
     "balanced": methods.EAGLE_BALANCED,
     "default": methods.DEFAULT,
@@ -121,16 +122,18 @@ def measured(name: str, view: Any, instances: int, seeds: int) -> Row:
     table, labels = read(name)
     model = fitted(TABLES[name], table, labels)
     rows = table.iloc[np.linspace(0, len(table) - 1, instances).astype(int)]
-    base = eagle.Explainer(model, table, view=view, method=CONVERGED, budget=FAR)
+    base = eagle.Explainer(model, eagle.Table(table, view=view), method=CONVERGED, budget=FAR)
     limits = base.explain_many(rows, progress=False)
-    budget = eagle.Explainer(model, table, view=view).budget
+    budget = eagle.Explainer(model, eagle.Table(table, view=view)).budget
     d = len(limits[0].names)
     k = min(TOP, max(1, d // 2))
     agreed, stable = [], []
     runs: list[Sequence[eagle.Explanation]] = []
     for method in METHODS.values():
         runs = [
-            base.using(method, budget=budget, random_state=seed).explain_many(rows, progress=False)
+            base.with_options(method, budget=budget, random_state=seed).explain_many(
+                rows, progress=False
+            )
             for seed in range(seeds)
         ]
         scores = np.array([[e.scores for e in run] for run in runs]).swapaxes(0, 1)

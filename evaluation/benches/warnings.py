@@ -53,10 +53,10 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVR
 
 import eagle
-from eagle.table.background import STEPS, Background
-from eagle.table.rows import Table
-from eagle.targets import answers_of
-from eagle.types import Array
+from eagle._engine.targets import answers_of
+from eagle._tables.background import STEPS, Background
+from eagle._tables.rows import TableInstances
+from eagle._values.arrays import Array
 from evaluation.problems import PROBLEMS, data
 
 FAR: Final = 20_001
@@ -166,14 +166,16 @@ class Here:
     """An instance, and the model's answers about what is explained of it."""
 
     case: Case
-    table: Table
+    table: TableInstances
     i: int
     e: eagle.Explanation
 
     def ask(self, values: Array) -> Array:
         table = self.table
         index = np.full(len(values), self.i, dtype=np.intp)
-        inputs = table.rows.build(index, table.background.moved, values, table.levels).native
+        inputs = table.rows.build(
+            index, table.background.moved_columns, values, table.levels
+        ).native
         predict = getattr(self.case.model, "predict_proba", self.case.model.predict)
         answers = np.asarray(predict(inputs))
         answers = answers.reshape(len(values), -1)
@@ -236,7 +238,7 @@ def harms(here: Here) -> tuple[bool, bool, bool]:
 # -- the truth from many rows ---------------------------------------------------------------------
 
 
-def truth(far: eagle.Explanation, table: Table, i: int) -> tuple[float, float, float]:
+def truth(far: eagle.Explanation, table: TableInstances, i: int) -> tuple[float, float, float]:
     """Line, position and together of many rows: each feature's own steps as indicators."""
     points, y = far.evidence.points[1:], answers_of(far.evidence.answers, far.outputs, far.target)
     space = table.space(i)
@@ -246,7 +248,7 @@ def truth(far: eagle.Explanation, table: Table, i: int) -> tuple[float, float, f
     values = np.nan_to_num(space.values(points))
     columns = [z, (values - values.mean(axis=0)) / (values.std(axis=0) + 1e-300)]
     for j, kept in enumerate(table.kept[i].astype(int).tolist()):
-        if table.background.columns[table.background.moved[j]].levels is not None:
+        if table.background.columns[table.background.moved_columns[j]].levels is not None:
             codes = np.unique(values[:, j])
             columns.append(values[:, j, None] == codes[1:])
         else:
@@ -304,13 +306,13 @@ def seen(case: Case, view: Any, instances: int, rows: int, far: int) -> list[See
 
     def explained(seed: int, budget: int, some: Any) -> Sequence[eagle.Explanation]:
         explainer = eagle.Explainer(
-            case.model, case.data, view=view, budget=budget, random_state=seed
+            case.model, eagle.Table(case.data, view=view), budget=budget, random_state=seed
         )
         return explainer.explain_many(some, progress=False)
 
     runs = [explained(seed, rows, x) for seed in (0, 1)]
     background = Background.of(case.data)
-    table = Table(background, background.adopt(x), view == "binned")
+    table = TableInstances(background, background.adopt(x), view == "binned")
     out = []
     for i, (e, again) in enumerate(zip(*runs, strict=True)):
         (many,) = explained(99, far, x.iloc[i : i + 1]) if far else (None,)
@@ -330,7 +332,7 @@ def rate(flags: Sequence[bool]) -> str:
 def line(found: Sequence[Seen]) -> str:
     """The figures of some instances."""
     both = [(s.here.e.misfit, s) for s in found]
-    known = [(m, s) for m, s in both if m is not None and m.known]
+    known = [(m, s) for m, s in both if m is not None and m.is_known]
     shares = [m for m, _ in known]
     mean = [np.mean([getattr(m, n) for m in shares]) for n in ("line", "position", "together")]
     error = np.array([m.together - s.true[2] for m, s in known])

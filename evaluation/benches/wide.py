@@ -32,15 +32,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 import eagle
-from eagle import methods
-from eagle.design.law import Absorbed, every_step
-from eagle.engine.method import Method
-from eagle.engine.plan import MEMORY, Planner
+from eagle import methods, peers
+from eagle._engine import default
+from eagle._engine.method import Method
+from eagle._engine.planning import CACHE, Planner
+from eagle._tables.background import Background
+from eagle._tables.rows import TableInstances, TableSpace
+from eagle._values.arrays import Array
+from eagle.designs.law import Absorbed, every_step
 from eagle.metrics import truth as metrics
-from eagle.surrogate.bayes import BayesLinear, Prior
-from eagle.table.background import Background
-from eagle.table.rows import Table, TableSpace
-from eagle.types import Array
+from eagle.surrogates.bayes import BayesLinear, Prior
 from evaluation.benches.tables import Black, fitted, forest
 from evaluation.benches.truth import TOP
 from evaluation.problems import data
@@ -55,10 +56,10 @@ FAR: Final = 49_153
 OTHERS: Final = {
     "balanced": methods.EAGLE_BALANCED,
     "EAGLE": methods.EAGLE,
-    "LIME": methods.LIME,
-    "GLIME": methods.GLIME_LIME,
-    "BayesLIME": methods.BAYESLIME,
-    "S-LIME": methods.S_LIME,
+    "LIME": peers.LIME,
+    "GLIME": peers.GLIME_LIME,
+    "BayesLIME": peers.BAYESLIME,
+    "S-LIME": peers.S_LIME,
 }
 SLOW: Final = {"EAGLE": 500, "BayesLIME": 200, "S-LIME": 200}
 """Methods that are not asked for more features than this: a plan would take many seconds."""
@@ -156,7 +157,7 @@ def _mean(values: Any) -> float:
 
 def contestants(d: int, rows: int) -> dict[str, Method]:
     others = {name: m for name, m in OTHERS.items() if d <= SLOW.get(name, d)}
-    return {"default": methods.suited(d, False, rows, False), **others}
+    return {"default": default.choose(d, False, rows, False), **others}
 
 
 def formulas(args: argparse.Namespace) -> None:
@@ -168,7 +169,7 @@ def formulas(args: argparse.Namespace) -> None:
             for seed in range(args.tables):
                 X, f = columns(d, seed), Formula.of(d, 100 * d + seed)
                 background = Background.of(X)
-                table = Table(background, background.adopt(X[:1]), view == "binned")
+                table = TableInstances(background, background.adopt(X[:1]), view == "binned")
                 tables.append((f, X, f.limit(table.space(0))))
             for rows in args.rows:
                 several: dict[str, list[Found]] = {}
@@ -183,8 +184,10 @@ def formulas(args: argparse.Namespace) -> None:
 def _explained(
     model: Any, X: Any, view: Any, method: Method, rows: int, seed: int, x: Any, target: Any = None
 ) -> eagle.Explanation:
-    MEMORY.clear()
-    explainer = eagle.Explainer(model, X, view=view, method=method, budget=rows, random_state=seed)
+    CACHE.clear()
+    explainer = eagle.Explainer(
+        model, eagle.Table(X, view=view), method=method, budget=rows, random_state=seed
+    )
     return explainer.explain(x, target)
 
 
@@ -325,17 +328,17 @@ def reading(args: argparse.Namespace) -> None:
     print("plans of 1,000 columns, binned")
     background = Background.of(np.random.default_rng(0).normal(size=(1000, 1000)))
     rows = np.random.default_rng(0).normal(size=(1, 1000))
-    space = Table(background, background.adopt(rows)).space(0)
+    space = TableInstances(background, background.adopt(rows)).space(0)
     for n in (500, 5000):
         for name in ("default", "balanced", "EAGLE", "LIME"):
             method = contestants(1, n)[name]
-            method = methods.suited(1000, False, n, False) if name == "default" else method
+            method = default.choose(1000, False, n, False) if name == "default" else method
             if name in SLOW and n > 500:
                 continue
 
             def plan(m: Method = method, n: int = n) -> None:
-                MEMORY.clear()
-                Planner(m, n, 0).prepare([space])
+                CACHE.clear()
+                Planner(m, n, 0).plan([space])
 
             print(f"  {n:>5} rows, {name:<10}{best(plan, 1 if n > 500 else 3):9.0f} ms", flush=True)
 

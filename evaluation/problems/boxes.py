@@ -18,7 +18,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from eagle.types import InputError
+from eagle.errors import InputError
 
 VARIABLE: Final = "EAGLE_CACHE"
 

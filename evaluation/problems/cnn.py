@@ -8,8 +8,8 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from eagle.errors import MissingExtraError
 from eagle.models.vision import Network
-from eagle.types import MissingExtraError
 from evaluation.problems.boxes import digest, kept
 from evaluation.problems.data import Digits
 

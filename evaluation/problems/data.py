@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, final
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle.types import InputError, MissingExtraError
+from eagle.errors import InputError, MissingExtraError
 from evaluation.problems import openml
 from evaluation.problems.files import folder, idx, located, reading, table, unpacked
 

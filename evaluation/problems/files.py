@@ -16,7 +16,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle.types import InputError, MissingExtraError
+from eagle.errors import InputError, MissingExtraError
 
 VARIABLE: Final = "EAGLE_DATA"
 BROKEN: Final = (

@@ -17,8 +17,8 @@ from typing import Any, Final, final
 
 import numpy as np
 
-from eagle.kernel import Exponential
-from eagle.types import Array
+from eagle._values.arrays import Array
+from eagle.kernels import Exponential
 from evaluation.problems.problem import Problem
 
 D: Final = 10

@@ -7,10 +7,10 @@ from typing import Any, Final
 
 import numpy as np
 
+from eagle._sources.images import Images
+from eagle._sources.texts import Texts, words
+from eagle.errors import InputError
 from eagle.models.vision import Network, OnnxRun
-from eagle.source.images import Images
-from eagle.source.texts import Texts, words
-from eagle.types import InputError
 from evaluation.problems import cnn, data
 from evaluation.problems.boxes import estimator, measured
 from evaluation.problems.problem import Problem

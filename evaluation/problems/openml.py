@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle.types import InputError, MissingExtraError
+from eagle.errors import InputError, MissingExtraError
 from evaluation.problems.files import VARIABLE, chosen
 
 ADULT: Final = (

@@ -6,9 +6,10 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, final
 
+from eagle import Table
+from eagle._values.arrays import Array
 from eagle.explainer import Explainer
 from eagle.models.native import Task
-from eagle.types import Array
 
 Truth: TypeAlias = Callable[[Any, float], Array]
 """The best line of a function around x for normal offsets of a given scale."""
@@ -48,9 +49,11 @@ class Problem:
     known: Any = None
 
     def explainer(self, **settings: Any) -> Explainer:
-        """An explainer of the black box, with any settings that `Explainer` takes."""
+        """An explainer of the black box, with any settings that `Explainer` takes, and a view."""
+        view = settings.pop("view", None)
+        data = self.data if view is None else Table(self.data, view=view)
         return Explainer(
-            self.model, self.data, **{"task": self.task, "outputs": self.outputs, **settings}
+            self.model, data, **{"task": self.task, "outputs": self.outputs, **settings}
         )
 
     def instance(self, i: int) -> Any:

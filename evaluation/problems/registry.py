@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import wraps
 from typing import Any, Final
 
-from eagle.types import InputError, MissingExtraError
+from eagle.errors import InputError, MissingExtraError
 from evaluation.problems import formulas, images_texts, tables
 from evaluation.problems.boxes import estimator
 from evaluation.problems.problem import Problem

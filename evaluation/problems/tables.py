@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from eagle.types import InputError
+from eagle.errors import InputError
 from evaluation.problems import data
 from evaluation.problems.boxes import estimator
 from evaluation.problems.problem import Problem

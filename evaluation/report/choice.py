@@ -11,7 +11,7 @@ from eagle.metrics.truth import agreement
 from evaluation.measure import budgets
 from evaluation.report import paper
 from evaluation.report.page import Page, bold, number, spread
-from evaluation.report.records import BALANCED, DEFAULT, PRINTED, Records, mean
+from evaluation.report.records import BALANCED, DEFAULT, PRINTED, SPOKEN, Records, mean
 from evaluation.report.stability import TOP, Row, row
 
 LIME = "LIME"
@@ -143,7 +143,7 @@ def _soon(page: Page, records: Records) -> None:
         f"## Rows for what EAGLE as printed agrees at {records.budget}\n\nThe first length of the "
         "default's plan at which the mean agreement with LIME's limit is as high."
     )
-    page.table(["data set", "agreement of EAGLE as printed", f"rows of {DEFAULT}"], lines)
+    page.table(["data set", "agreement of EAGLE as printed", f"rows of {SPOKEN[DEFAULT]}"], lines)
 
 
 def _verdict(records: Records, table: dict[tuple[str, str], Row]) -> str:
@@ -184,8 +184,8 @@ def _lost(records: Records, table: dict[tuple[str, str], Row]) -> str:
         best = max(rows, key=lambda r: np.nan_to_num(r.to_lime[0], nan=-1.0))
         own = table[p, DEFAULT]
         if best.to_lime[0] > own.to_lime[0]:
-            name = paper.SETS.get(p, p)
-            lost.append(f"{name} ({best.method} {best.to_lime[0]:.3f} to {own.to_lime[0]:.3f})")
+            name, rival = paper.SETS.get(p, p), SPOKEN.get(best.method, best.method)
+            lost.append(f"{name} ({rival} {best.to_lime[0]:.3f} to {own.to_lime[0]:.3f})")
     if not lost:
         return "No other method agrees more on any data set."
     return (

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
+from eagle._values.arrays import Array
 from eagle.metrics.ranking import consistency
-from eagle.metrics.sampling import crossover as first_reached
-from eagle.types import Array
 from evaluation.measure import budgets
 from evaluation.report import paper
 from evaluation.report.page import Page, number
-from evaluation.report.records import Records, mean
+from evaluation.report.records import BALANCED, DEFAULT, PRINTED, SPOKEN, Records, mean
+from evaluation.sampling import crossover as first_reached
 
 RIVAL = "BayesLIME"
-OURS = ("EAGLE (paper)", "EAGLE", "EAGLE (balanced)", "EAGLE (default)")
+OURS = (PRINTED, "EAGLE", BALANCED, DEFAULT)
 
 
 def crossover(records: Records) -> Page:
@@ -118,7 +118,7 @@ def _verdict(records: Records) -> str:
                 savings += [1 - rows / records.budget] if np.isfinite(rows) else []
                 shares.append(float(np.isfinite(informed[1]).mean()))
         if shares and not savings:
-            parts.append(f"{method} never reaches it")
+            parts.append(f"with {SPOKEN.get(method, method)} it is never reached")
         elif savings:
             parts.append(
                 f"{method} saves {min(savings):.0%} to {max(savings):.0%} of the rows for the same "

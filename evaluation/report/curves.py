@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from eagle._values.arrays import Array
 from eagle.metrics.ranking import consistency
-from eagle.metrics.sampling import area
 from eagle.theory import information_bound, information_bound_general
-from eagle.types import Array
 from evaluation.measure import budgets, lengths
 from evaluation.report import paper
 from evaluation.report.page import Page, number, spread
 from evaluation.report.records import Records, mean
 from evaluation.report.style import COLOURS, MARKERS, STYLES, figure, shared_legend
+from evaluation.sampling import area
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from eagle.ties import ranked
+from eagle._values.ties import rank
 from evaluation.report import paper
 from evaluation.report.page import Page, number
 from evaluation.report.records import Records
@@ -161,7 +161,7 @@ def _bars(records: Records, problem: str, instance: int) -> Figure:
     methods = records.methods(problem)
     runs = {m: records.runs(problem, m, instance)[0] for m in methods}
     total = sum(np.abs(np.array(r["scores"])) / np.abs(r["scores"]).max() for r in runs.values())
-    order = ranked(np.asarray(total))[:MOST]
+    order = rank(np.asarray(total))[:MOST]
     names = np.array(next(iter(runs.values()))["names"])[order]
     made, axes = figure(1, len(methods), 2.3 * len(methods) + 2.2, 0.32 * len(order) + 1.1)
     places = np.arange(len(order))[::-1]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from eagle.metrics.sampling import crossover as first_reached
 from evaluation.report import paper
 from evaluation.report.crossover import RIVAL
 from evaluation.report.curves import dimension
@@ -12,6 +11,7 @@ from evaluation.report.page import Page, number
 from evaluation.report.records import BALANCED, PRINTED, Records, mean
 from evaluation.report.segments import cuts, verdict
 from evaluation.report.stability import row
+from evaluation.sampling import crossover as first_reached
 
 
 def readings(pages: dict[str, Records]) -> Page:

@@ -10,7 +10,7 @@ from typing import Any, Final, final
 
 import numpy as np
 
-from eagle.types import Array
+from eagle._values.arrays import Array
 from evaluation.contestants import CONVERGED, LIMIT
 from evaluation.experiment import Experiment
 from evaluation.measure import lengths
@@ -18,9 +18,12 @@ from evaluation.report import paper
 from evaluation.trial import Record
 
 PRINTED: Final = "EAGLE (paper)"
-BALANCED: Final = "EAGLE (balanced)"
-DEFAULT: Final = "EAGLE (default)"
+BALANCED: Final = "balanced"
+DEFAULT: Final = "default"
 """The names of EAGLE as printed, of balanced rows, and of what is done unless told otherwise."""
+
+SPOKEN: Final = {BALANCED: "balanced rows", DEFAULT: "the default"}
+"""What a method is called in a sentence, if not by its name."""
 
 
 @final

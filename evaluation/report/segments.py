@@ -8,13 +8,13 @@ from typing import final
 import numpy as np
 
 from eagle.metrics.ranking import consistency
-from eagle.metrics.sampling import crossover as first_reached
 from eagle.metrics.stability import chance, jaccard
 from evaluation.report import paper
 from evaluation.report.crossover import RIVAL
 from evaluation.report.page import Page, listed, number, spread
 from evaluation.report.records import PRINTED, Records, mean
 from evaluation.report.stability import TOP
+from evaluation.sampling import crossover as first_reached
 
 Pair = tuple[float, float]
 """A mean and its standard error."""

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
+from eagle._values.arrays import Array
+from eagle._values.ties import rank
 from eagle.metrics.ranking import consistency
 from eagle.metrics.stability import chance, jaccard
 from eagle.metrics.truth import agreement, coverage, relative_error, width
-from eagle.ties import ranked
-from eagle.types import Array
 from evaluation.report import paper
 from evaluation.report.page import Page, bold, listed, number, spread
-from evaluation.report.records import DEFAULT, Records, mean
+from evaluation.report.records import DEFAULT, SPOKEN, Records, mean
 from evaluation.report.style import COLOURS, MARKERS, figure, shared_legend
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def covered(intervals: Array | None, reference: Array | None, top: int | None = 
     if intervals is None or reference is None:
         return NAN
     moved = np.asarray((intervals[..., 1] > intervals[..., 0]).any(axis=0))
-    order = ranked(np.abs(reference))
+    order = rank(np.abs(reference))
     order = order[moved[order]][:top]
     return float(coverage(intervals, reference)[order].mean()) if len(order) else NAN
 
@@ -204,11 +204,13 @@ def verdict(rows: list[Row], problem: str, name: str) -> str:
     """Sentences about the table."""
     by = {r.method: r for r in rows}
     most = max(rows, key=lambda r: r.stability[0])
-    said = [f"Verdict: the most stable here is {most.method} ({most.stability[0]:.3f})"]
+    stable = SPOKEN.get(most.method, most.method)
+    said = [f"Verdict: the most stable here is {stable} ({most.stability[0]:.3f})"]
     judged = [r for r in rows if np.isfinite(r.to_lime[0])]
     if judged:
         right = max(judged, key=lambda r: r.to_lime[0])
-        said[0] += f", the nearest to LIME's limit {right.method} ({right.to_lime[0]:.3f})"
+        nearest = SPOKEN.get(right.method, right.method)
+        said[0] += f", the nearest to LIME's limit {nearest} ({right.to_lime[0]:.3f})"
     printed = by.get("EAGLE (paper)")
     published = paper.stability("EAGLE (paper)", problem)
     if printed is not None and published is not None:

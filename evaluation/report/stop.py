@@ -80,7 +80,7 @@ def stopping(records: Records) -> Page:
     page = Page("stop", records.experiment.title)
     rules = [str(rule) for rule in records.experiment.sweep["until"]]
     page.say(
-        f"{DEFAULT} asks growing parts of one plan until a rule is met, corrected for the number "
+        "The default asks growing parts of one plan until a rule is met, corrected for the number "
         f"of looks, or {records.budget:,} rows are spent. `top 5` is `until=Top(5)`: the five "
         "strongest features are right with probability 0.95. `width 0.1` is `until=Width(0.1)`: "
         "every 95% interval is that narrow, in units of probability. `rows 500` asks 500 rows and "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from eagle.types import MissingExtraError
+from eagle.errors import MissingExtraError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from eagle.types import InputError
+from eagle.errors import InputError
 from evaluation.experiment import Experiment
 from evaluation.report.choice import default
 from evaluation.report.crossover import crossover

@@ -6,24 +6,19 @@ explanation = explainer.explain(x)
 
 from typing import TYPE_CHECKING, Any
 
-from eagle import files, methods, metrics, models, theory, until
-from eagle.comparison import Comparison, compare
-from eagle.engine.method import Method
-from eagle.engine.plan import Plan
-from eagle.explainer import Explainer
-from eagle.explanation import Explanation
-from eagle.explanations import Explanations
-from eagle.files.load import load
-from eagle.link import Logit
-from eagle.quote import Quote
-from eagle.source.images import Images
-from eagle.source.parts import Parts
-from eagle.source.prompt import Prompt
-from eagle.source.series import Series
-from eagle.source.texts import Texts
-from eagle.survey.survey import Survey
-from eagle.table.background import Background
-from eagle.types import (
+from eagle import methods, metrics, models, theory, until
+from eagle._engine.method import Method
+from eagle._engine.plan import Plan
+from eagle._sources.images import Images
+from eagle._sources.parts import Parts
+from eagle._sources.series import Series
+from eagle._sources.tables import Table
+from eagle._sources.texts import Texts
+from eagle._tables.background import Background
+from eagle._values.link import Logit
+from eagle.comparison import Comparison, compare_methods
+from eagle.cost import CostEstimate
+from eagle.errors import (
     AnswerError,
     EagleError,
     InputError,
@@ -32,9 +27,16 @@ from eagle.types import (
     ModelError,
     ReplyError,
 )
+from eagle.explainer import Explainer
+from eagle.explanation import Explanation
+from eagle.explanations import Explanations
+from eagle.limit import Limit
+from eagle.saved import load, verify
+from eagle.shapley.survey import ShapleySurvey
+from eagle.survey.survey import Survey
 
 if TYPE_CHECKING:
-    from eagle import dataset, notebook, plot
+    from eagle import dataset, language, peers, plot
     from eagle.reports import report
     from eagle.web.server import serve
 
@@ -44,12 +46,14 @@ __all__ = [
     "AnswerError",
     "Background",
     "Comparison",
+    "CostEstimate",
     "EagleError",
     "Explainer",
     "Explanation",
     "Explanations",
     "Images",
     "InputError",
+    "Limit",
     "LimitError",
     "Logit",
     "Method",
@@ -57,25 +61,26 @@ __all__ = [
     "ModelError",
     "Parts",
     "Plan",
-    "Prompt",
-    "Quote",
     "ReplyError",
     "Series",
+    "ShapleySurvey",
     "Survey",
+    "Table",
     "Texts",
-    "compare",
+    "compare_methods",
     "dataset",
-    "files",
+    "language",
     "load",
     "methods",
     "metrics",
     "models",
-    "notebook",
+    "peers",
     "plot",
     "report",
     "serve",
     "theory",
     "until",
+    "verify",
 ]
 
 
@@ -90,7 +95,7 @@ def __getattr__(name: str) -> Any:
         from eagle.web.server import serve
 
         return serve
-    if name in ("dataset", "notebook", "plot"):
+    if name in ("dataset", "language", "peers", "plot"):
         from importlib import import_module
 
         return import_module(f"eagle.{name}")

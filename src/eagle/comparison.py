@@ -8,28 +8,29 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from eagle import methods as every
-from eagle.engine.method import Choice, Method
-from eagle.engine.run import keep
-from eagle.evidence import Bill
-from eagle.explainer import Explainer
+from eagle._engine import pipeline
+from eagle._engine.method import Method
+from eagle._engine.progress import Progress
+from eagle._engine.setup import AnyMethod
+from eagle._engine.targets import Target
+from eagle._values.arrays import Array
+from eagle._values.checks import check_flags, elements, integer
+from eagle._values.packages import package
+from eagle._values.posterior import LEVEL
+from eagle._values.text import short_repr
+from eagle._values.ties import rank
+from eagle.cost import Cost, CostEstimate
+from eagle.errors import InputError, LimitError
+from eagle.explainer import Explainer, setup_of
 from eagle.explanation import Explanation
-from eagle.foreign import Foreign
+from eagle.limit import Limit, Meter, refuse_limit
 from eagle.metrics.entropy import sign_entropy
 from eagle.metrics.ranking import consistency
 from eagle.metrics.stability import chance, jaccard
 from eagle.metrics.truth import agreement
-from eagle.progress import Progress
-from eagle.quote import Quote
-from eagle.surrogate.posterior import LEVEL
-from eagle.targets import Target
-from eagle.ties import ranked
-from eagle.types import Array, InputError, LimitError, MissingExtraError, integer
-from eagle.until import Budget, refuse_limit
 
 if TYPE_CHECKING:
     import pandas as pd
-    from rich.console import Group
 
 
 @final
@@ -62,16 +63,16 @@ class Compared:
     @property
     def rows(self) -> float:
         """The mean number of rows that a run asked."""
-        return float(np.mean([e.bill.rows for e in self.runs]))
+        return float(np.mean([e.cost.rows for e in self.runs]))
 
     @property
     def calls(self) -> float:
-        return float(np.mean([e.bill.calls for e in self.runs]))
+        return float(np.mean([e.cost.calls for e in self.runs]))
 
     @property
     def seconds(self) -> float:
         """The median run's seconds, in the model and outside it."""
-        return float(np.median([e.bill.model_seconds + e.bill.own_seconds for e in self.runs]))
+        return float(np.median([e.cost.model_seconds + e.cost.own_seconds for e in self.runs]))
 
     @property
     def stability(self) -> float:
@@ -91,7 +92,7 @@ class Compared:
 
         Scores without signs are refused.
         """
-        return sign_entropy(self._signed) if len(self.runs) > 1 else float("nan")
+        return sign_entropy(self._signed_scores) if len(self.runs) > 1 else float("nan")
 
     @property
     def consistency(self) -> float:
@@ -99,10 +100,10 @@ class Compared:
 
         Scores without signs are refused.
         """
-        return consistency(self._signed) if len(self.runs) > 1 else float("nan")
+        return consistency(self._signed_scores) if len(self.runs) > 1 else float("nan")
 
     @property
-    def _signed(self) -> Array:
+    def _signed_scores(self) -> Array:
         """The scores, if they have signs. Importances are never negative, so they always agree."""
         unsigned = [e.method for e in self.runs if not e.signed]
         if unsigned:
@@ -122,6 +123,12 @@ class Comparison:
     @property
     def names(self) -> tuple[str, ...]:
         return self.methods[0].first.names
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The features as they are shown: as `Explanation.labels`, where all methods agree."""
+        every = zip(self.names, *(m.first.labels for m in self.methods), strict=True)
+        return tuple(label if set(more) <= {label} else name for name, label, *more in every)
 
     @property
     def chance(self) -> float:
@@ -164,7 +171,7 @@ class Comparison:
         for m in self.methods:
             size = np.abs(m.first.scores)
             share += size / (size.max() or 1.0)
-        return [int(j) for j in ranked(share)]
+        return [int(j) for j in rank(share)]
 
     def __repr__(self) -> str:
         count, runs = len(self.methods), len(self.methods[0].runs)
@@ -174,38 +181,33 @@ class Comparison:
         )
 
     def __str__(self) -> str:
-        from eagle.show import text
+        from eagle.display import text
 
         return text.comparison(self)
 
-    def __rich__(self) -> Group:
-        from eagle.show import console
-
-        return console.comparison(self)
-
     def _repr_html_(self) -> str:
-        from eagle.show import html
+        from eagle.display import html
 
         return html.comparison(self)
 
     @property
     def title(self) -> str:
         """What is explained, as a question."""
-        from eagle.show import tables
+        from eagle.display import tables
 
         return tables.title(self)
 
     @property
     def notes(self) -> list[str]:
         """Sentences that explain the tables."""
-        from eagle.show import tables
+        from eagle.display import tables
 
         return tables.notes(self)
 
 
-def compare(
-    methods: Iterable[Method | Choice | Foreign] | Method | Foreign,
+def compare_methods(
     explainer: Explainer,
+    methods: Iterable[AnyMethod | str] | AnyMethod | str,
     x: Any,
     runs: int = 5,
     *,
@@ -213,45 +215,47 @@ def compare(
     equal: bool = True,
     converged: int | None = None,
     target: Target = None,
-    limit: Budget | None = None,
+    limit: Limit | None = None,
     progress: bool = True,
 ) -> Comparison:
     """Explain x by several methods, each `runs` times with seeds of its own.
 
     Examples:
-        >>> both = [eagle.methods.EAGLE, eagle.methods.LIME]
-        >>> comparison = eagle.compare(both, eagle.Explainer(model, X), X[0], runs=2)
+        >>> explainer = eagle.Explainer(model, X)
+        >>> comparison = eagle.compare_methods(explainer, ["eagle", "lime"], X[0], runs=2)
         >>> [one.first.top(1) for one in comparison.methods]  # print(comparison) shows it all
         [['x1'], ['x1']]
 
-    Each method has the explainer's budget; one whose own budget is below the usual one, such as
-    UnRAvEL, has at most that. With `equal=False` each has its own budget. `converged` is a number
-    of further rows: LIME explains x from them, and each method is compared with the result. A
-    method that does not fit is refused before anything is asked. A `limit` holds for all of them
-    together: nothing is asked that would cross it. Any exception carries the
+    A method is a value or a name. Each has the explainer's budget; one whose own budget is below
+    the usual one, such as UnRAvEL, has at most that. With `equal=False` each has its own budget.
+    `converged` is a number of further rows: LIME explains x from them, and each method is compared
+    with the result. A method that does not fit is refused before anything is asked. A `limit` holds
+    for all of them together: nothing is asked that would cross it. Any exception carries the
     explanations made so far as `finished`, the converged one first.
     """
     runs, k = integer(runs, "runs", 1), integer(k, "k", 1)
-    every_one = _explainers(methods, explainer, runs, equal, converged)
+    check_flags(progress=progress)
+    every_one = _explainers(explainer, methods, runs, equal, converged)
     for one in {(id(one.method), one.budget): one for one in reversed(every_one)}.values():
-        one.check(x, target)  # seeds do not matter here
+        pipeline.check(setup_of(one), x, target)  # seeds do not matter here
     refuse_limit(limit)
+    meter = Meter(limit)
     if limit is not None:
-        quotes = [one.quote(x, one=True) for one in every_one]
-        why = limit.crossed(sum(q.rows for q in quotes if not q.at_most), 0, 0.0)
+        costs = [
+            q.cost for q in (one.estimate_cost(x, one=True) for one in every_one) if not q.at_most
+        ]
+        why = limit.over_limit(sum(costs, Cost()))
         if why is not None:
             raise LimitError(f"{why}, so nothing was asked: compare less, or give smaller budgets")
     line = Progress("explained", len(every_one), silent=not progress)
     made: list[Explanation] = []
     try:
-        left = limit
         for one in every_one:
-            made.append(one.explain(x, target, limit=left))
+            made.append(one.explain(x, target, limit=meter))
             target = made[-1].target  # all explain the output that the first explains
-            left = _left(left, made[-1].bill, len(made) == len(every_one))
             line.step()
     except BaseException as error:
-        keep(error, dict(enumerate(made)))
+        pipeline.keep(error, dict(enumerate(made)))
         raise
     finally:
         line.close()
@@ -260,69 +264,68 @@ def compare(
     return Comparison(tuple(Compared(some, k, truth) for some in each), k, truth)
 
 
-def quote(
-    methods: Iterable[Method | Choice | Foreign] | Method | Foreign,
+def estimate_cost(
     explainer: Explainer,
+    methods: Iterable[AnyMethod | str] | AnyMethod | str,
     x: Any,
     runs: int = 5,
     *,
     equal: bool = True,
     converged: int | None = None,
     price_per_row: float | None = None,
+    price_per_1000_tokens: float | None = None,
     seconds_per_call: float | None = None,
-) -> Quote:
-    """What `compare` would cost, before anything is asked."""
-    every_one = _explainers(methods, explainer, integer(runs, "runs", 1), equal, converged)
+) -> CostEstimate:
+    """What `compare_methods` would cost, before anything is asked."""
+    every_one = _explainers(explainer, methods, integer(runs, "runs", 1), equal, converged)
     first, *others = (
-        one.quote(x, one=True, price_per_row=price_per_row, seconds_per_call=seconds_per_call)
+        one.estimate_cost(
+            x,
+            one=True,
+            price_per_row=price_per_row,
+            price_per_1000_tokens=price_per_1000_tokens,
+            seconds_per_call=seconds_per_call,
+        )
         for one in every_one
     )
     return sum(others, first)
 
 
-def _left(limit: Budget | None, bill: Bill, last: bool) -> Budget | None:
-    """The rest of a limit for further explanations; None if this is the last one."""
-    if limit is None or last:
-        return None
-    left = limit.after(bill.rows, bill.calls, bill.model_seconds)
-    if left is None:
-        raise LimitError("the limit is spent: no more was asked")
-    return left
-
-
 def _explainers(
-    methods: Iterable[Method | Choice | Foreign] | Method | Foreign,
     explainer: Explainer,
+    methods: Iterable[AnyMethod | str] | AnyMethod | str,
     runs: int,
     equal: bool,
     converged: int | None,
 ) -> list[Explainer]:
     """One for each explanation of a comparison, in their order: the converged one is first."""
-    chosen = [methods] if isinstance(methods, Method | Choice | Foreign) else list(methods)
+    check_flags(equal=equal)
+    if not isinstance(explainer, Explainer):
+        raise InputError(
+            "the explainer comes first, then the methods: eagle.compare_methods(explainer, "
+            f"['eagle', 'lime'], x), not {short_repr(explainer)}"
+        )
+    several = "methods, such as ['eagle', 'lime'],"
+    alone = isinstance(methods, AnyMethod | str)
+    chosen: list[Any] = [methods] if alone else elements(methods, several)
     if not chosen:
-        raise InputError("there are no methods to compare: give some of eagle.methods")
+        raise InputError("there are no methods to compare: give some, such as ['eagle', 'lime']")
     ready = [one for method in chosen for one in _runs(explainer, method, runs, equal)]
     if converged is None:
         return ready
     rows = integer(converged, "converged", 1)
-    return [explainer.using(every.LIME, budget=rows), *ready]
+    return [explainer.with_options("lime", budget=rows), *ready]
 
 
-def _runs(
-    explainer: Explainer, method: Method | Choice | Foreign, runs: int, equal: bool
-) -> list[Explainer]:
+def _runs(explainer: Explainer, method: AnyMethod | str, runs: int, equal: bool) -> list[Explainer]:
     budget = explainer.budget if equal else None
     if budget is not None and isinstance(method, Method) and method.budget < Method.budget:
         budget = min(budget, method.budget)  # such a method would take hours with more rows
     seeds = [explainer.seed + run for run in range(runs)]
-    if method is None:  # which `using` would take for the explainer's own
+    if method is None:  # which `with_options` would take for the explainer's own
         raise InputError("a method is a value such as eagle.methods.EAGLE, not None")
-    return [explainer.using(method, budget=budget, random_state=seed) for seed in seeds]
+    return [explainer.with_options(method, budget=budget, random_state=seed) for seed in seeds]
 
 
 def _pandas() -> Any:
-    try:
-        import pandas as pd
-    except ImportError:
-        raise MissingExtraError("a table of the comparison", "pandas", "frames") from None
-    return pd
+    return package("pandas", "a table of the comparison", "frames")

@@ -2,34 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any, Literal, final
 
 import numpy as np
 
 from eagle import methods
-from eagle.engine import cost, run
-from eagle.engine.plan import Plan
-from eagle.engine.run import PlacedExplanations, Show
-from eagle.engine.setup import AnyMethod, Setup
-from eagle.explanation import Explanation
+from eagle._engine import estimate, pipeline
+from eagle._engine.pipeline import PlacedExplanations, Request, Show
+from eagle._engine.plan import Plan
+from eagle._engine.progress import Progress, Watching
+from eagle._engine.setup import AnyMethod, Setup
+from eagle._engine.targets import Target, refuse_target
+from eagle._sources.tables import source
+from eagle._values.arrays import Array
+from eagle._values.checks import check_flags, check_function
+from eagle._values.link import Logit, link_of
+from eagle._values.text import short
+from eagle.contracts import NOTHING, Group, Kind
+from eagle.cost import CostEstimate, check_price, check_seconds
+from eagle.explanation import SHAPLEY, Explanation
 from eagle.explanations import Explanations, Keep, row_ids
-from eagle.link import Logit, link_of
+from eagle.limit import Limit, Meter, refuse_limit
 from eagle.models.native import Task, native
 from eagle.models.recording import box_of
 from eagle.models.vision import refuse_bare
-from eagle.progress import Progress, Watching
-from eagle.quote import Quote, check_price
-from eagle.source.tables import ColumnBounds, Columns, Scales, TableView, source
-from eagle.survey import grow, identity
-from eagle.survey.plan import ModelAccess, SurveyPlan, hint, setting
+from eagle.shapley.survey import ShapleySurvey, survey_of
+from eagle.survey import grow
+from eagle.survey.plan import SurveyPlan, comparing, hint, setting
 from eagle.survey.survey import Survey
-from eagle.table.groups import Groups
-from eagle.targets import Target
-from eagle.types import Array, InputError, Kind, Model, short
-from eagle.until import Budget, Rule, refuse_limit, refuse_rule
+from eagle.until import Rule, refuse_rule
 
 
 @final
@@ -44,17 +47,11 @@ class Explainer:
         >>> explanations = explainer.explain_many(X[:3])  # many rows, one model call
 
     `model` is a fitted estimator or any function of a table; None if it lives elsewhere, and
-    only `plan` is wanted. `data` is a table like those the model was fitted on, a `Background`
-    made from one, or None if `scales` say how far each number may move. For images, texts
-    and series it is `Images(...)`, `Texts(...)` or `Series(...)`, which say how they are taken
-    apart; what follows, up to `task`, is for tables.
+    only `plan` is wanted. `data` is a table like those the model was fitted on, or a `Table(...)`,
+    which says how its columns move: view, categories, fixed columns, bounds, groups. It may be a
+    `Background` made from a table. For images, texts and series it is `Images(...)`, `Texts(...)`
+    or `Series(...)`, which say how they are taken apart.
 
-    `view` is "binned" (does the row keep the instance's quartile bin or level? the default) or
-    "continuous" (how many standard deviations does it move?). `categories` names number columns
-    that are levels, `freeze` columns never to be moved, `bounds` gives (low, high) of numbers.
-    `groups` names columns that move together and have one score, such as one-hot blocks:
-    {"colour": ["colour_red", "colour_blue"]}, a fitted OneHotEncoder, or "auto" to find one-hot
-    blocks by their names; None takes none and `describe` says what looks like one, {} is silent.
     `task` and `outputs` (names of classes or targets) are read from the model if it knows them.
     With `link="logit"` probabilities are explained as log-odds, which have no ends: better where
     they are near 0 or 1. `batch_rows` is the most rows the model is asked in one call.
@@ -68,24 +65,16 @@ class Explainer:
         model: Any,
         data: Any = None,
         *,
-        view: TableView | None = None,
-        method: AnyMethod = methods.DEFAULT,
+        method: AnyMethod | str = methods.DEFAULT,
         budget: int | None = None,
         random_state: int | None = 0,
         task: Task | None = None,
         outputs: Sequence[Hashable] | None = None,
-        names: Sequence[Hashable] | None = None,
-        categories: Collection[Hashable] = (),
-        freeze: Collection[Hashable] = (),
-        bounds: ColumnBounds | None = None,
-        scales: Scales | None = None,
-        groups: Groups | Literal["auto"] | Any | None = None,
         link: Logit | Literal["logit"] | None = None,
         batch_rows: int = 25_000,
     ) -> None:
-        columns = Columns(names, categories, freeze, bounds, scales, groups)
         known, inner = box_of(model, task, outputs)
-        things = source(native(inner, task, outputs), data, view, columns)
+        things = source(native(inner, task, outputs), data)
         refuse_bare(inner, things.kind.asked)
         box = replace(known, asked=things.kind.asked, link=link_of(link, inner))
         if random_state is None:
@@ -128,18 +117,9 @@ class Explainer:
         """What is explained: rows of a table, images, texts or other things."""
         return self._setup.source.kind
 
-    def identity(self) -> dict[str, Any]:
-        """What decides its explanations besides the rows, as plain data.
-
-        Model, method and sources other than tables are represented by a digest of their pickle. It
-        is None if they cannot be pickled, or are pickled by their name alone, as functions are.
-        """
-        s = self._setup
-        return identity.of_explainer(s.box, s.source, s.method, s.budget, s.seed)
-
-    def using(
+    def with_options(
         self,
-        method: AnyMethod | None = None,
+        method: AnyMethod | str | None = None,
         *,
         budget: int | None = None,
         random_state: int | None = None,
@@ -152,28 +132,13 @@ class Explainer:
         if method is None:
             method, budget = s.method, s.budget if budget is None else budget
         seed = s.seed if random_state is None else random_state
-        return self._with(Setup.of(s.source, s.box, method, budget, seed, s.batch_rows))
-
-    def through(self, wrap: Callable[[Model], Model]) -> Explainer:
-        """An explainer that asks its model through another function: to count, delay or refuse.
-
-        `wrap(f)` gets the current model function and returns its replacement.
-        """
-        box = self._setup.box
-        if box.function is None:
-            return self
-        return self._with(replace(self._setup, box=replace(box, function=wrap(box.function))))
-
-    def _with(self, setup: Setup) -> Explainer:
-        """An explainer with another setup, of a model that was seen to answer alike."""
-        other = object.__new__(Explainer)
-        other._setup, other._seen = setup, self._seen
-        return other
+        return with_setup(self, Setup.of(s.source, s.box, method, budget, seed, s.batch_rows))
 
     def __setattr__(self, name: str, value: Any) -> None:
         if not name.startswith("_"):
             raise AttributeError(
-                f"{name} of an explainer cannot be set: using(method, budget=…, random_state=…) "
+                f"{name} of an explainer cannot be set: with_options(method, budget=…, "
+                "random_state=…) "
                 "makes another explainer, and all else is given where one is made"
             )
         super().__setattr__(name, value)
@@ -191,7 +156,7 @@ class Explainer:
         target: Target = None,
         *,
         until: Rule | None = None,
-        limit: Budget | None = None,
+        limit: Limit | Meter | None = None,
         progress: bool = True,
         show: Show | None = None,
     ) -> Explanation:
@@ -200,26 +165,21 @@ class Explainer:
         `target` is the class or output to explain, or a pair: one against another. Without it,
         the predicted class, or the first output of a regression. With a rule such as
         `until=eagle.until.Width(0.02)`, rows are asked only until it is met, at most the budget.
-        Nothing is asked that would cross the `limit`, such as `eagle.until.Budget(money=2,
+        Nothing is asked that would cross the `limit`, such as `eagle.Limit(money=2,
         price_per_row=0.001)`: a plan that would is refused before, and what is asked in parts
-        ends there. With a rule, `show` is called whenever it looks: with the explanation from the
-        answers so far, and a forecast of the total number of rows.
+        ends there. A model behind an endpoint is limited between its requests. With a rule, `show`
+        is called whenever it looks: with the explanation from the answers so far, and a forecast
+        of the total number of rows.
         """
-        explain = partial(self._setup.explain, [self._setup.one(x, until)], target, until)
-        if until is None or not progress:
-            return next(run.in_order(self._noting(explain(limit=limit, show=show))))
+        check_flags(progress=progress)
+        if show is not None:
+            check_function(show, "show")
+        groups = pipeline.instances(self._setup, x, until, one=True)
         with Watching() as line:
-            made = explain(limit=limit, watch=line.look, show=show)
-            return next(run.in_order(self._noting(made)))
-
-    def check(self, x: Any, target: Target = None) -> None:
-        """Raise the errors that `explain` would raise before it asks: for an x or a target that
-        does not fit, or for a plan that the budget does not allow."""
-        instances, how = self._setup.one(x).instances, self._setup.planning
-        self._setup.check_target(target)
-        space = instances.space(0)
-        if how is not None and how.planned:
-            how.planner(space).prepare([space])
+            watch = line.look if progress else None
+            request = Request(target, meter_of(limit), until, watch, show, steps=progress)
+            ((_, explanation),) = self._explain(groups, request)
+        return explanation
 
     def explain_each(
         self,
@@ -227,15 +187,15 @@ class Explainer:
         target: Target = None,
         *,
         until: Rule | None = None,
-        limit: Budget | None = None,
+        limit: Limit | Meter | None = None,
     ) -> Iterator[Explanation]:
         """Explain many rows from shared model calls, each as soon as its answers are there.
 
         An exception that ends this early, also Ctrl-C, has the explanations that were not yet
         yielded because an earlier row was not finished: `finished`, and their places in `places`.
         """
-        made = self._setup.explain(self._setup.groups(X, until), target, until, limit)
-        return run.in_order(self._noting(made))
+        groups = pipeline.instances(self._setup, X, until)
+        return pipeline.in_order(self._explain(groups, Request(target, meter_of(limit), until)))
 
     def explain_many(
         self,
@@ -243,7 +203,7 @@ class Explainer:
         target: Target = None,
         *,
         until: Rule | None = None,
-        limit: Budget | None = None,
+        limit: Limit | None = None,
         progress: bool = True,
         evidence: bool | None = None,
     ) -> Explanations:
@@ -257,30 +217,28 @@ class Explainer:
         If the model fails, or Ctrl-C or anything else ends this early, the exception has all
         explanations made so far as `finished`, in order, and the places of their rows as `places`.
         """
-        groups = self._setup.groups(X, until)
+        check_flags(progress=progress, evidence=evidence is not None and evidence)
+        groups = pipeline.instances(self._setup, X, until)
         total = sum(len(group.instances) for group in groups)
         mention = hint(self.method, self.kind, total, total * self.budget)
         line = Progress("explained", total, silent=not progress, hint=mention)
-        made = self._noting(self._setup.explain(groups, target, until, limit))
-        return Explanations.of(run.gathered(made, Keep(evidence).of, line), row_ids(X, total))
-
-    __call__ = explain_many
+        made = self._explain(groups, Request(target, meter_of(limit), until))
+        return Explanations.of(pipeline.gather(made, Keep(evidence).of, line), row_ids(X, total))
 
     def plan(self, x: Any) -> Plan:
         """The rows that the model would be asked about x. Answer them anywhere, then `fit`."""
-        instances, how = self._setup.one(x).instances, self._setup.planning
-        if how is None:
-            raise InputError(f"{self.method.name} asks the model itself: it has no plan")
-        return how.planner(instances.space(0)).plan(instances, self._setup.box)
+        (group,) = pipeline.instances(self._setup, x, one=True)
+        return pipeline.plan_to_send(self._setup, group.instances)
 
     def predict(self, X: Any) -> Array:
         """The model's own answers about many rows, checked, shape (rows, outputs)."""
-        answers = run.predict(self._setup.box, self._setup.groups(X), self.batch_rows)
-        self._seen = self._setup.box.understood(answers)
+        groups = pipeline.instances(self._setup, X)
+        answers = pipeline.predict(self._setup, groups)
+        self._seen = self._setup.box.task_and_outputs(answers)
         return answers
 
     @property
-    def asks(self) -> bool:
+    def has_model(self) -> bool:
         """Whether it has a model to ask."""
         return self._setup.box.function is not None
 
@@ -303,7 +261,7 @@ class Explainer:
         until: Rule | None = None,
         sample: Any = None,
         target: Target = None,
-        limit: Budget | None = None,
+        limit: Limit | None = None,
         progress: bool = True,
     ) -> Survey:
         """Ask `rows` rows once, and explain every row of the table from them.
@@ -313,20 +271,62 @@ class Explainer:
         target.
         A `limit` is on all that the survey will ever ask.
         """
-        refuse_limit(limit)
+        check_flags(progress=progress)
         refuse_rule(until, self.method.name, planned=True)
         if until is not None:
             grow.check_sample(sample)
-            self._setup.check_target(target)
-        plan = partial(self.survey_plan, limit=limit)
-        return grow.survey_of(plan, rows, until, sample, target, progress)
+            pipeline.check_target(self._setup, target)
+        return grow.survey_of(
+            lambda n: self.survey_plan(n, limit=limit), rows, until, sample, target, progress
+        )
 
-    def survey_plan(self, rows: int = 4096, *, limit: Budget | None = None) -> SurveyPlan:
-        """What a survey would ask, before it is: quote it, answer it anywhere, then `fit`."""
-        ask = ModelAccess(replace(self._setup.box, partial=False), self.batch_rows, limit)
-        return setting(self._setup.source, self.method, self.seed, ask).plan(rows)
+    def survey_plan(self, rows: int = 4096, *, limit: Limit | None = None) -> SurveyPlan:
+        """What a survey would ask, before it is. Answer it anywhere, then `fit` it."""
+        self._setup.box.refuse_limit(limit)
+        box = replace(self._setup.box, partial=False)  # all rows of a survey need an answer
+        return setting(replace(self._setup, box=box), limit).plan(rows)
 
-    def quote(
+    def shapley_survey(
+        self,
+        X: Any,
+        *,
+        budget: int = 64,
+        background: Any = 100,
+        limit: Limit | None = None,
+        progress: bool = True,
+    ) -> ShapleySurvey:
+        """Ask what explains every row of X by values that add up to its prediction.
+
+        For tables. Each row is asked `budget` model rows, an even number, mixed with rows of the
+        `background`: so many rows drawn from the explainer's data, or a table. The base value is
+        the mean answer of the background. Answers about all rows teach proxies of the model, so
+        many rows are explained better than few; there must be at least 20. Where all coalitions of
+        few features can meet all rows of a small background, they are asked, and values are exact.
+        Nothing is asked that would cross the `limit`.
+        """
+        return survey_of(self._setup, X, budget, background, limit, progress)
+
+    def shapley(
+        self,
+        X: Any,
+        target: Target = None,
+        *,
+        budget: int = 64,
+        background: Any = 100,
+        limit: Limit | None = None,
+        progress: bool = True,
+    ) -> Explanations:
+        """Explain every row of X by Shapley values: `shapley_survey`, and its `explain_many`.
+
+        The result has the survey as `survey`, for other targets, later rows and other models.
+        """
+        refuse_target(SHAPLEY, NOTHING, target, self.outputs)
+        survey = self.shapley_survey(
+            X, budget=budget, background=background, limit=limit, progress=progress
+        )
+        return survey.explain_many(X, target, progress=progress)
+
+    def estimate_cost(
         self,
         X: Any,
         *,
@@ -336,7 +336,7 @@ class Explainer:
         price_per_1000_tokens: float | None = None,
         seconds_per_call: float | None = None,
         probe: bool = False,
-    ) -> Quote:
+    ) -> CostEstimate:
         """What it would cost to explain X, before anything is asked.
 
         X is what `explain_many` takes; with `one`, what `explain` takes. The seconds are those of
@@ -346,12 +346,11 @@ class Explainer:
         """
         check_price(price_per_row)
         check_price(price_per_1000_tokens)
-        return cost.quote(
-            self._setup.planning,
-            self._setup.box,
-            [self._setup.one(X, until)] if one else self._setup.groups(X, until),
-            self.batch_rows,
-            self.budget,
+        check_seconds(seconds_per_call)
+        check_flags(one=one, probe=probe)
+        return estimate.estimate_cost(
+            self._setup,
+            pipeline.instances(self._setup, X, until, one),
             until,
             price_per_row=price_per_row,
             price_per_1000_tokens=price_per_1000_tokens,
@@ -366,7 +365,9 @@ class Explainer:
         name = self.method.describe(self.kind, self.budget)
         method = f"Method: {name}, up to {self.budget} rows, seed {self.seed}"
         lines = [*self._setup.box.describe(*(self._seen or (None, None))), method]
-        return "\n".join(short(line, 200) for line in lines + self._setup.source.describe())
+        lines += self._setup.source.describe()
+        lines += comparing(self._setup.source, self.method) if self.has_model else []
+        return "\n".join(short(line, 200) for line in lines)
 
     def __repr__(self) -> str:
         return short(
@@ -374,14 +375,44 @@ class Explainer:
         )
 
     def _repr_html_(self) -> str:
-        from eagle.show import lines
+        from eagle.display import lines
 
         return lines.html(repr(self)[1:-1], self.describe().split("\n"))
 
     # -- inside ---------------------------------------------------------------------------------
+
+    def _explain(self, groups: Sequence[Group], request: Request) -> PlacedExplanations:
+        """Explanations, unless they are known to cross the limit."""
+        pipeline.check_target(self._setup, request.target)
+        limit = request.meter.limit
+        if limit is not None:
+            self._setup.box.refuse_limit(limit)
+            if request.until is None:
+                estimate.refuse_over(request.meter, self._setup, groups)
+        return self._noting(pipeline.explain(self._setup, groups, request))
 
     def _noting(self, made: PlacedExplanations) -> PlacedExplanations:
         """The same explanations. What they show of the model's outputs is remembered."""
         for place, explanation in made:
             self._seen = explanation.task, explanation.outputs
             yield place, explanation
+
+
+def setup_of(explainer: Explainer) -> Setup:
+    """What an explainer works with, for what is built on explainers."""
+    return explainer._setup
+
+
+def with_setup(explainer: Explainer, setup: Setup) -> Explainer:
+    """An explainer with another setup, of a model that was seen to answer alike."""
+    other = object.__new__(Explainer)
+    other._setup, other._seen = setup, explainer._seen
+    return other
+
+
+def meter_of(limit: Limit | Meter | None) -> Meter:
+    """The meter of a limit, or the one that is given, with all that was asked through it."""
+    if isinstance(limit, Meter):
+        return limit
+    refuse_limit(limit)
+    return Meter(limit)

@@ -1,42 +1,63 @@
 """The result: which features pushed a prediction, how much, and how sure that is.
 
-Its methods for files and screens only call `eagle.files` and `eagle.show`.
+Its methods for files and screens only call `eagle.io`, `eagle.saved` and `eagle.display`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from os import PathLike
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, Final, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle.evidence import Asked as Asked  # this and the next were here in 0.1
-from eagle.evidence import Bill as Bill
-from eagle.evidence import Evidence
-from eagle.link import Logit
-from eagle.subject import Subject
-from eagle.surrogate.fit import Fitted, Surrogate
-from eagle.surrogate.posterior import LEVEL as LEVEL
-from eagle.surrogate.posterior import Posterior, interval_columns
-from eagle.targets import Target, answers_of, bounds_of, explained, refuse_pair, target_text
-from eagle.ties import ranked
-from eagle.types import NOTHING, Array, InputError, Need, integer, short, warn_renamed
+from eagle._engine.evidence import Asked as Asked  # this and the next were here in 0.1
+from eagle._engine.evidence import Evidence
+from eagle._engine.targets import (
+    Target,
+    answers_of,
+    bounds_of,
+    explained_answers,
+    own_target,
+    refuse_pair,
+    target_text,
+)
+from eagle._tables.background import NOT_IN_DATA
+from eagle._values.arrays import Array
+from eagle._values.checks import integer
+from eagle._values.difference import Difference, refuse_pair_of
+from eagle._values.link import Logit
+from eagle._values.posterior import LEVEL as LEVEL
+from eagle._values.posterior import Posterior, are_sure, interval_columns
+from eagle._values.subject import Subject, plain_subject
+from eagle._values.text import short
+from eagle._values.ties import rank
+from eagle.contracts import NOTHING, Need
+from eagle.cost import Cost as Cost
+from eagle.errors import InputError, OperandError
+from eagle.io import container
+from eagle.io.container import Key
+from eagle.io.values import Saved, values_of
+from eagle.surrogates.fit import Fitted, Surrogate
+from eagle.surrogates.saved import plain_posterior, plain_surrogate
 
 if TYPE_CHECKING:
     import pandas as pd
-    from rich.console import Group
 
-    from eagle.misfit import Misfit, Pair
-    from eagle.show.sheet import Sheet
+    from eagle._engine.misfit import Misfit, Pair
+    from eagle.display.sheet import Sheet
+
+
+SHAPLEY: Final = "Shapley values"
+"""The method whose scores add up from the base value, the intercept, to the prediction."""
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class Explanation:
+class Explanation(Saved):
     """Scores of features for one output of a model near one instance, with their uncertainty.
 
     Examples:
@@ -53,7 +74,9 @@ class Explanation:
     `contrast` is the signed distance from the background mean, in each feature's units. If
     `surrogate` is None, the scores came from another package and cannot be fitted again. With a
     `link`, scores, intercept and predictions are log-odds. A `note` says what a reader should know
-    about the file it was read from.
+    about the file it was read from. With a `difference` all numbers are those of two models'
+    answers, one less the other. `slopes` says of which features the score is a slope, the
+    change per step of a number; () stands for none.
     """
 
     names: tuple[str, ...]
@@ -72,19 +95,27 @@ class Explanation:
     r2: float
     r2_held_out: float
     evidence: Evidence
-    bill: Bill
+    cost: Cost
     method: str
     surrogate: Surrogate | None
     seed: int
     subject: Subject | None = None
     link: Logit | None = None
     note: str = ""
+    slopes: tuple[bool, ...] = ()
+    difference: Difference | None = None
+
+    @property
+    def additive(self) -> bool:
+        """Whether intercept and scores add up to the prediction: then the intercept is the base
+        value, the mean answer of a background, and a score is a share of the distance from it."""
+        return self.method == SHAPLEY
 
     # -- how sure ---------------------------------------------------------------------------
 
     def interval(self, level: float = LEVEL, *, joint: bool = False) -> Array:
         """Credible intervals of the scores, shape (d, 2); `joint` holds for all at once."""
-        return self._known.interval(level, joint=joint)
+        return self._posterior.interval(level, joint=joint)
 
     def probability_sign(self) -> Array:
         """The probability that each coefficient has the sign of its score, shape (d,)."""
@@ -93,22 +124,22 @@ class Explanation:
                 f"the scores of {self.method} have no sign: they say how much a feature matters, "
                 "not which way it pushes"
             )
-        return self._known.probability_sign()
+        return self._posterior.probability_sign()
 
     def probability_top(self, k: int) -> Array:
         """The probability that each feature is among the k strongest, shape (d,)."""
-        return self._known.probability_top(k)
+        return self._posterior.probability_top(k)
 
     @property
-    def _known(self) -> Posterior:
+    def _posterior(self) -> Posterior:
         if self.posterior is None:
             raise InputError(
-                f"{self.method} gives scores without intervals: eagle.methods.Bootstrapped(method) "
-                "gives any planned method intervals from the same answers"
+                f"{self.method} gives scores without intervals: eagle.peers.with_bootstrap(method) "
+                "gives intervals to any method that plans its rows before it asks"
             )
         return self.posterior
 
-    def shown(self, level: float = LEVEL) -> Array:
+    def interval_or_nan(self, level: float = LEVEL) -> Array:
         """As `interval`, but NaN where there is none.
 
         Bounds from other packages are returned at their own level.
@@ -119,39 +150,49 @@ class Explanation:
         """Low, high, standard deviation and P(sign), shape (d,) each; NaN where not known."""
         return interval_columns(self.posterior, self.signed, len(self.scores), level)
 
+    def sure(self, level: float = LEVEL) -> NDArray[np.bool_]:
+        """Which scores surely have their sign, shape (d,): the interval at this level excludes 0,
+        and P(sign) is at least the level. Where no interval is known, none is sure."""
+        low, high, _, sign = self.columns(level)
+        return are_sure(low, high, sign, level)
+
+    def doubtful(self, level: float = LEVEL) -> NDArray[np.bool_]:
+        """Which scores have an interval and are not sure, shape (d,)."""
+        return np.asarray(~np.isnan(self.interval_or_nan(level)[:, 0]) & ~self.sure(level))
+
     @property
     def fit(self) -> Fitted:
         """The local surrogate itself, fitted again from the evidence."""
-        return self._fitted(self.target)
+        return self._fit_to(self.target)
 
-    def _fitted(self, target: Target, rows: int | None = None) -> Fitted:
+    def _fit_to(self, target: Target, rows: int | None = None) -> Fitted:
         """The surrogate fitted to the first `rows` answers about a target, or to all."""
         if self.surrogate is None:
             raise InputError(
                 f"{self.method} cannot be fitted again from its answers: explain anew instead"
             )
-        y = explained(self.evidence.answers, self.outputs, target, self.link)
+        y = explained_answers(self.evidence.answers, self.outputs, target, self.link)
         bounds = bounds_of(target, self.evidence.answers, self.task, self.link)
         return self.surrogate.on(self.evidence.rows(self.surrogate, rows)).fit(y[:rows], bounds)
 
-    def grown(self, rows: int) -> Fitted:
+    def fit_to_first(self, rows: int) -> Fitted:
         """The fit to the first `rows` rows alone."""
-        return self._fitted(self.target, rows)
+        return self._fit_to(self.target, integer(rows, "rows", 1))
 
-    # -- what the line misses: see eagle.misfit -------------------------------------------------
+    # -- what the line misses: see eagle._engine.misfit -------------------------------------------
 
     @cached_property
     def misfit(self) -> Misfit | None:
         """How much of the local variation the line explains, and what it misses; None if the
         surrogate is not a line."""
-        from eagle.misfit import misfit
+        from eagle._engine.misfit import misfit
 
         return misfit(self)
 
     def interactions(self, k: int = 5) -> tuple[Pair, ...]:
         """The k pairs of features that act together most, with their share of the local variation
         and a p-value. They have no intervals, since none have been shown to cover."""
-        from eagle.misfit import interactions
+        from eagle._engine.misfit import interactions
 
         return interactions(self, integer(k, "k", 1))
 
@@ -164,14 +205,21 @@ class Explanation:
     def about(self, target: Target) -> Explanation:
         """The explanation of another output, or of one against another, from the same answers."""
         refuse_pair(self.method, self._needs, target)
+        refuse_pair_of(self.difference, target)
         y = answers_of(self.evidence.answers, self.outputs, target, self.link)
-        return replace(self, **described(self._fitted(target), y), target=target, note="")
+        own = own_target(target, self.outputs)
+        return replace(self, **fields_of_fit(self._fit_to(target), y), target=own, note="")
 
     def without(self) -> Array:
         """The probability without the score of each feature, shape (d,).
 
         With `link="logit"`, of one class, where features match the instance or do not.
         """
+        if self.difference is not None:
+            raise InputError(
+                "a difference of two models has no probability to take a score from: ask the "
+                "explanation of either model"
+            )
         matches = bool((self.evidence.features[0] == 1).all())
         if self.link is None or isinstance(self.target, tuple) or not (self.signed and matches):
             raise InputError(
@@ -182,109 +230,187 @@ class Explanation:
 
     @property
     def target_name(self) -> str:
-        return target_text(self.target)
+        return target_text(self.target, self.difference)
 
     def order(self) -> NDArray[np.intp]:
         """The features by decreasing size of their score; near-ties stay in their own order."""
-        return ranked(np.abs(self.scores))
+        return rank(np.abs(self.scores))
 
     def top(self, k: int) -> list[str]:
         """The names of the k features with the largest scores in size."""
-        if k < 1:
-            raise InputError(f"k must be at least 1, not {k!r}")
-        return [self.names[j] for j in self.order()[:k]]
+        return [self.names[j] for j in self.order()[: integer(k, "k", 1)]]
 
     def as_list(self) -> list[tuple[str, float]]:
         """(condition, score) pairs, strongest first."""
         return [(self.conditions[j], float(self.scores[j])) for j in self.order()]
 
+    def __sub__(self, other: object) -> Explanation:
+        """Refused: the rows of single explanations are their own."""
+        raise OperandError(
+            "explanations are not subtracted one from another: what changed between two models is "
+            "explained from one survey, by (survey.requery(new_model) - survey).explain(x)"
+        )
+
     @property
-    def values(self) -> tuple[Any, ...]:
-        """The old name of `data`."""
-        warn_renamed("Explanation")
-        return self.data
+    def labels(self) -> tuple[str, ...]:
+        """The features in few words: by name, but by what one step is where a score is a slope, and
+        by the condition where the data never had the value."""
+        slopes = self.slopes or (False,) * len(self.names)
+        each = zip(self.names, self.conditions, slopes, strict=True)
+        return tuple(c if slope or c.endswith(NOT_IN_DATA) else name for name, c, slope in each)
 
     def __repr__(self) -> str:
-        best = ", ".join(f"{self.names[j]} {self.scores[j]:+.3g}" for j in self.order()[:3])
+        named = self.labels
+        best = ", ".join(f"{named[j]} {self.scores[j]:+.3g}" for j in self.order()[:3])
         more = ", …" if len(self.names) > 3 else ""
         said = "" if np.isnan(self.prediction) else f" = {self.prediction:.4g}"
         return short(f"<Explanation of {self.target_name}{said}: {best}{more}>", 200)
 
-    # -- files: see eagle.files -----------------------------------------------------------------
+    # -- files: see eagle.io and eagle.saved ----------------------------------------------------
 
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write everything to a JSON file: versioned, with a checksum, and no code in it."""
-        from eagle.files import explanations
+    def save(self, path: str | PathLike[str], *, key: Key = None) -> None:
+        """Write everything to a JSON file, under a digest, or with a `key` under an HMAC.
 
-        explanations.save(self, path)
+        The file holds no code: reading it runs none.
+        """
+        container.write(path, self.to_dict(key=key))
 
     @classmethod
-    def load(cls, path: str | PathLike[str]) -> Explanation:
+    def load(cls, path: str | PathLike[str], *, key: Key = None) -> Explanation:
         """Read what `save` wrote. Nothing in the file is ever run."""
-        from eagle.files import explanations
+        from eagle.saved.classes import CLASSES
 
-        return explanations.load(path)
+        made: Explanation = container.load(path, CLASSES, key, "explanation")
+        return made
 
     def to_json(self, indent: int | None = None) -> str:
         """What `save` writes, as a text."""
-        from eagle.files import explanations
-
-        return explanations.to_json(self, indent)
+        if indent is not None:
+            integer(indent, "indent", 0)
+        return container.text_of(self.to_dict(), indent)
 
     @classmethod
     def from_json(cls, text: str) -> Explanation:
         """The explanation that `to_json` wrote."""
-        from eagle.files import explanations
+        from eagle.saved.classes import CLASSES
 
-        return explanations.from_json(text)
+        made: Explanation = container.value_in(text, CLASSES, None, "explanation")
+        return made
 
-    def to_dict(self) -> dict[str, Any]:
-        """Everything as plain data, and its checksum."""
-        from eagle.files import explanations
+    def to_dict(self, *, key: Key = None) -> dict[str, Any]:
+        """What `save` writes, as plain data.
 
-        return explanations.to_dict(self)
+        What is read again is under "saved"; all else says the same for people and other programs.
+        """
+        return container.dump("explanation", self, self._words(), key)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Explanation:
-        """The explanation that `to_dict` wrote, if its scores follow from its evidence."""
-        from eagle.files import explanations
+        """The explanation that `to_dict` wrote."""
+        from eagle.saved.classes import CLASSES
 
-        return explanations.from_dict(data)
+        made: Explanation = container.value_in(data, CLASSES, None, "explanation")
+        return made
 
-    # -- screens: see eagle.show ----------------------------------------------------------------
+    def _words(self) -> dict[str, Any]:
+        """What a file says for people: numbers that are not known are null."""
+        null, plain = container.null, container.plain_json
+        low, high, _, _ = self.columns(LEVEL)
+        slopes = self.slopes or (False,) * len(self.names)
+        return {
+            "method": self.method,
+            "seed": self.seed,
+            "task": self.task,
+            "outputs": [plain(o) for o in self.outputs],
+            "target": plain(self.target),
+            **({} if self.link is None else {"link": {"logit": self.link.clip}}),
+            **({} if self.difference is None else {"difference": str(self.difference)}),
+            "prediction": null(self.prediction),
+            "local_prediction": null(self.local_prediction),
+            "intercept": null(self.intercept),
+            "signed": bool(self.signed),
+            "r2": null(self.r2),
+            "r2_held_out": null(self.r2_held_out),
+            "features": [
+                {
+                    "name": self.names[j],
+                    "condition": self.conditions[j],
+                    "value": plain(self.data[j]),
+                    "score": float(self.scores[j]),
+                    "low": null(float(low[j])),
+                    "high": null(float(high[j])),
+                    "contrast": null(float(self.contrast[j])),
+                    **({"slope": True} if slopes[j] else {}),
+                }
+                for j in range(len(self.names))
+            ],
+            "warnings": list(self.warnings),
+            "notes": list(self.notes),
+            "cost": asdict(self.cost),
+        }
+
+    def to_saved(self) -> dict[str, Any]:
+        """What a file keeps: plain values, also of what was made by classes of one's own."""
+        e = self.evidence
+        rows = Asked(e.points, e.features, e.weight, e.answers, e.often, e.moves, e.law)
+        return {
+            **values_of(self),
+            "evidence": rows,
+            "surrogate": plain_surrogate(self.surrogate),
+            "posterior": plain_posterior(self.posterior),
+            "subject": plain_subject(self.subject),
+        }
+
+    @classmethod
+    def of_saved(cls, **kept: Any) -> Explanation:
+        """What `to_saved` gave, if its parts fit one another."""
+        made = cls(**kept)
+        e, d, n = made.evidence, len(made.names), len(made.evidence.weight)
+        features = (made.conditions, made.data, made.scores, made.contrast)
+        rows = (e.points, e.features, e.answers, e.often)
+        if not d or any(len(one) != d for one in features):
+            raise ValueError("its features do not fit one another")
+        if not n or any(len(one) != n for one in rows) or e.answers.shape != (n, len(made.outputs)):
+            raise ValueError("its rows do not fit one another")
+        answers_of(e.answers[:1], made.outputs, made.target)
+        return made
+
+    # -- screens: see eagle.display ----------------------------------------------------------------
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """Sentences that a reader should know before trusting the scores."""
-        from eagle.show.warnings import warnings
+        from eagle.display.warnings import warnings
 
         return warnings(self)
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences about what the scores leave open: that they explain little of the model."""
+        from eagle.display.warnings import notes
+
+        return notes(self)
+
+    @property
     def title(self) -> str:
         """What is explained, as a question."""
-        from eagle.show.sheet import title
+        from eagle.display.sheet import title
 
         return title(self)
 
     def sheet(self, level: float = LEVEL) -> Sheet:
-        """The content that text, HTML and rich show."""
-        from eagle.show.sheet import sheet
+        """The content that text and HTML show."""
+        from eagle.display.sheet import sheet
 
         return sheet(self, level)
 
     def __str__(self) -> str:
-        from eagle.show import text
+        from eagle.display import text
 
         return text.explanation(self)
 
-    def __rich__(self) -> Group:
-        from eagle.show import console
-
-        return console.explanation(self)
-
     def _repr_html_(self) -> str:
-        from eagle.show import html
+        from eagle.display import html
 
         return html.explanation(self)
 
@@ -293,29 +419,25 @@ class Explanation:
 
         With a link, `odds` is what a score multiplies the odds by.
         """
-        from eagle.show import export
+        from eagle.display import export
 
         return export.to_frame(self, level)
 
-    def to_shap(self, level: float = LEVEL, *, base: Any = None) -> Any:
-        """A `shap.Explanation`: bars that add up from a mean prediction to the prediction.
+    def to_shap(self, level: float = LEVEL) -> Any:
+        """A `shap.Explanation` for shap's own plots, with one value for each feature.
 
-        Each feature has a bar: its score; in the continuous view, its slope times the distance from
-        the background's mean. Two more bars join the line to the model's own numbers: "where the
-        line starts" leads from the base to the line without these values, and "what the line
-        misses" from the line's value to the prediction. So a waterfall ends at the prediction.
-
-        `base` is the mean prediction to start from, which shap writes as E[f(X)]: the model's
-        answers to the background, such as `model.predict_proba(X)`, or a number in the units of
-        the scores. The background is not asked for it: by default the base is the mean answer in
-        the neighbourhood, over the rows asked here, each with the weight that it has in the fit.
+        A feature's value is its score; in the continuous view, its slope times the distance from
+        the background's mean. Values and base value add up to the prediction, so a waterfall ends
+        there. The scores of a line do not add up to it by themselves: `base_values`, which shap
+        writes as E[f(X)], is what is left, the line's value without these values plus what the line
+        misses here. It is no mean prediction.
         """
-        from eagle.show import export
+        from eagle.display import export
 
-        return export.to_shap(self, level, base)
+        return export.to_shap(self, level)
 
 
-def described(fit: Fitted, y: Array) -> dict[str, Any]:
+def fields_of_fit(fit: Fitted, y: Array) -> dict[str, Any]:
     """The fields of an explanation that come from a fit; row 0 is the instance."""
     return {
         "scores": fit.scores,
@@ -327,3 +449,8 @@ def described(fit: Fitted, y: Array) -> dict[str, Any]:
         "r2": fit.r2,
         "r2_held_out": fit.r2_held_out,
     }
+
+
+def slopes_of(features: Array) -> tuple[bool, ...]:
+    """Which features are offsets of numbers, from the instance's own: 0, where a match is 1."""
+    return tuple((features == 0).tolist())

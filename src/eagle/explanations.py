@@ -1,6 +1,6 @@
 """Many explanations as one thing: a sequence of them that is also a table.
 
-How they are saved is in `files`, how they are shown in `show`, what they say of a whole table in
+How they are saved is in `saved`, how they are shown in `show`, what they say of a whole table in
 `statements`: the methods here only lead there.
 """
 
@@ -8,28 +8,45 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date
 from functools import cached_property
+from numbers import Number
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol, final, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle.evidence import Asked, Bill
-from eagle.explanation import Explanation
-from eagle.link import Logit
-from eagle.surrogate.posterior import LEVEL, Bounds, Posterior, StudentT, check_level, check_top
-from eagle.targets import Target, target_text
-from eagle.types import Array, InputError, integer, warn_renamed
+from eagle._engine.evidence import Asked
+from eagle._engine.targets import Target, target_text
+from eagle._values.arrays import Array
+from eagle._values.checks import elements, integer, is_equal, path_of
+from eagle._values.difference import Difference
+from eagle._values.link import Logit
+from eagle._values.posterior import (
+    LEVEL,
+    Posterior,
+    StudentT,
+    are_sure,
+    check_level,
+    quantiles,
+    sign_probabilities,
+)
+from eagle._values.text import short_repr
+from eagle.cost import Cost
+from eagle.errors import InputError
+from eagle.explanation import SHAPLEY, Explanation
+from eagle.io.container import Key
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from eagle.statements import Means
-    from eagle.totals import Totals
+    from eagle._questions.statements import Means
+    from eagle._questions.totals import Totals
 
-THIN: Final = "the rows it was fitted to were not kept: explain it again to know what a line misses"
+NO_EVIDENCE: Final = (
+    "the rows it was fitted to were not kept: explain it again to know what a line misses"
+)
 """The note of an explanation without its evidence."""
 
 
@@ -68,6 +85,11 @@ class Common:
     spread: Array
     df: Array
 
+    @classmethod
+    def of(cls, table: Stacked) -> Common:
+        """The errors of the rows of a table."""
+        return cls(table.scores, table.spread, table.df)
+
     def deviation(self, factor: Array) -> tuple[Array, float]:
         return np.nansum(np.abs(factor) * self.spread, axis=0), self._df
 
@@ -76,7 +98,7 @@ class Common:
         push = rng.standard_normal((count, self.scores.shape[1]))
         if np.isfinite(self._df):
             push *= np.sqrt(self._df / rng.chisquare(self._df, count))[:, None]
-        for i in spread_over(len(self.scores), SOME).tolist():
+        for i in spread_over(len(self.scores), MAX_CORRELATED_ROWS).tolist():
             yield i, self.scores[i] + push * np.nan_to_num(self.spread[i])
 
     def take(self, index: NDArray[np.intp]) -> Common:
@@ -87,7 +109,7 @@ class Common:
         return float(np.median(self.df)) if len(self.df) else np.inf
 
 
-SOME: Final = 1024
+MAX_CORRELATED_ROWS: Final = 1024
 """Maximum number of rows, evenly spread, on which correlations of errors are computed."""
 
 
@@ -104,11 +126,14 @@ class Stacked:
     """The numbers of explanations that have the same features, a row each.
 
     `scores` and `spread`, the scales of their t, have shape (n, d); `df`, predictions and fits have
-    shape (n,). `data`, shape (n, d), are the rows' own values. NaN stands for what is not known.
+    shape (n,). `data`, shape (n, d), are the rows' own values, `conditions` what scores are about,
+    and `slopes` which are slopes. NaN stands for what is not known.
     """
 
     names: tuple[str, ...]
     data: NDArray[np.object_]
+    conditions: NDArray[np.object_]
+    slopes: NDArray[np.bool_]
     scores: Array
     spread: Array
     df: Array
@@ -125,6 +150,17 @@ class Stacked:
 
     def __len__(self) -> int:
         return len(self.scores)
+
+    @property
+    def steps(self) -> tuple[str, ...]:
+        """What one step is of each feature whose scores are slopes, "" of others."""
+        if not self.slopes.any():
+            return ("",) * len(self.names)
+        first = self.slopes.argmax(axis=0)
+        return tuple(
+            str(self.conditions[i, j]) if self.slopes[i, j] else ""
+            for j, i in enumerate(first.tolist())
+        )
 
     def take(self, index: NDArray[np.intp]) -> Stacked:
         """Some of the rows."""
@@ -148,17 +184,24 @@ class Stacked:
 @final
 @dataclass(frozen=True, eq=False)
 class LazyExplanations(Sequence[Explanation]):
-    """Explanations that are made when they are looked at, those with these numbers."""
+    """Explanations that are made when they are looked at, those with these numbers.
+
+    `asked` is how many rows were asked for each number; () where that is not known. `survey` is the
+    one that they are all from, if they are.
+    """
 
     numbers: Sequence[int]
     make: Callable[[int], Explanation]
+    asked: Sequence[int] = ()
+    survey: Any = None
 
     def __len__(self) -> int:
         return len(self.numbers)
 
     def take(self, places: Sequence[int]) -> LazyExplanations:
         """Some of them."""
-        return LazyExplanations([self.numbers[place] for place in places], self.make)
+        numbers = [self.numbers[place] for place in places]
+        return LazyExplanations(numbers, self.make, self.asked, self.survey)
 
     @overload
     def __getitem__(self, i: int) -> Explanation: ...
@@ -181,6 +224,14 @@ class ExplanationFiles(Protocol):
     def about(self) -> tuple[Target, ...]:
         """The different targets."""
 
+    @property
+    def steps(self) -> tuple[str, ...]:
+        """What one step is of each feature whose scores are slopes, "" of others."""
+
+    @property
+    def held_out_r2(self) -> Array:
+        """The held-out R² of each row, shape (n,)."""
+
     def take(self, index: NDArray[np.intp]) -> Explanations:
         """Some of the rows, in memory."""
 
@@ -199,9 +250,15 @@ class Explanations(Sequence[Explanation]):
         ((20, 3), ['x1'])
         >>> summary = explanations.summary()  # what drives the model here, with intervals
 
-    `ids` name the rows: a DataFrame's index, or numbers. `targets` are what is explained of each.
+    `ids` name the rows: a DataFrame's index, or numbers. `explanations[3]` is the row at place 3,
+    `explanations["mary"]` the row with that id. A number is always a place: the row with the id 17
+    is `explanations[explanations.ids.index(17)]`. A slice, a mask with a truth value for each row
+    and a list of places take several rows. `targets` are what is explained of each.
     What averages over rows is refused where these differ: explain with one `target` for all.
     Those of a whole data set stay in their files, `parts`, until they are looked at.
+
+    Explanations by two surveys of the same rows subtract: `new.explain_many(X) -
+    old.explain_many(X)` explains what changed, the `difference` of two models.
     """
 
     items: Sequence[Explanation] = field(repr=False)
@@ -215,26 +272,28 @@ class Explanations(Sequence[Explanation]):
     stacked: Stacked | None = field(default=None, repr=False)
     errors: Errors | None = field(default=None, repr=False)
     parts: ExplanationFiles | None = field(default=None, repr=False)
+    difference: Difference | None = None
 
     @classmethod
     def of(cls, items: Sequence[Explanation], ids: Sequence[Any] | None = None) -> Explanations:
         """From explanations of the same model by the same method."""
-        if not len(items):
+        items = elements(items, "explanations to put together")
+        for e in items:
+            if not isinstance(e, Explanation):
+                raise InputError(f"explanations are put together, not {short_repr(e)}")
+        if not items:
             raise InputError("there are no explanations to put together")
-        names = tuple(range(len(items))) if ids is None else tuple(ids)
+        names = tuple(range(len(items)) if ids is None else elements(ids, "ids"))
         if len(names) != len(items):
             raise InputError(f"{len(names)} ids do not fit {len(items)} explanations")
         first = items[0]
         for e in items:
-            if (e.outputs, e.task, e.link) != (first.outputs, first.task, first.link):
+            if _model_of(e) != _model_of(first):
                 raise InputError(
                     "explanations are put together if they are of one model: these differ in "
-                    "their outputs, their task or their link"
+                    "their outputs, their task or their link, or in the models they compare"
                 )
         stacked = stack(items) if len({e.names for e in items}) == 1 else None
-        errors = None
-        if stacked is not None and stacked.kind:
-            errors = Common(stacked.scores, stacked.spread, stacked.df)
         targets = tuple(e.target for e in items)
         return cls(
             items,
@@ -246,7 +305,8 @@ class Explanations(Sequence[Explanation]):
             first.seed,
             first.link,
             stacked,
-            errors,
+            _common(stacked),
+            difference=first.difference,
         )
 
     # -- a sequence -----------------------------------------------------------------------------
@@ -255,14 +315,14 @@ class Explanations(Sequence[Explanation]):
         return len(self.ids)
 
     @overload
-    def __getitem__(self, i: int) -> Explanation: ...
+    def __getitem__(self, key: int | np.integer | str | tuple[Any, ...] | date) -> Explanation: ...
     @overload
-    def __getitem__(self, i: slice | list[Any] | NDArray[Any]) -> Explanations: ...
-    def __getitem__(self, i: int | slice | list[Any] | NDArray[Any]) -> Explanation | Explanations:
-        if isinstance(i, slice | list | np.ndarray):
-            chosen = np.asarray(i) if not isinstance(i, slice) else i
-            return self.take(np.arange(len(self))[chosen])
-        return self.items[i]
+    def __getitem__(self, key: slice | list[Any] | range | NDArray[Any]) -> Explanations: ...
+    def __getitem__(self, key: Any) -> Explanation | Explanations:
+        """One row by its place or its id, or some by a slice, a mask or a list of places."""
+        if isinstance(key, slice) or _is_list(key):
+            return self._rows(_places(key, len(self)))
+        return self.items[_place(key, self.ids)]
 
     def __eq__(self, other: object) -> bool:
         """Whether the other is a sequence of the very same explanations."""
@@ -274,40 +334,27 @@ class Explanations(Sequence[Explanation]):
 
     __hash__ = None  # type: ignore[assignment]
 
-    def take(self, index: NDArray[np.intp]) -> Explanations:
-        """Some of the rows, by their numbers."""
+    def __sub__(self, other: object) -> Explanations:
+        """What changed from the other explanations to these, of the same rows by two surveys."""
+        from eagle.survey.compare import difference_of_explanations
+
+        return difference_of_explanations(self, other)
+
+    def _rows(self, places: NDArray[np.intp]) -> Explanations:
+        """Some of the rows, by their places from 0."""
         if self.parts is not None:
-            return self.parts.take(np.asarray(index, dtype=np.intp))
-        places = np.asarray(index, dtype=np.intp).tolist()
+            return self.parts.take(places)
+        listed = places.tolist()
         return replace(
             self,
-            items=self.items.take(places)
+            items=self.items.take(listed)
             if isinstance(self.items, LazyExplanations)
-            else [self.items[i] for i in places],
-            ids=tuple(self.ids[i] for i in places),
-            targets=tuple(self.targets[i] for i in places),
-            stacked=None if self.stacked is None else self.stacked.take(np.array(places, int)),
-            errors=None if self.errors is None else self.errors.take(np.array(places, int)),
+            else [self.items[i] for i in listed],
+            ids=tuple(self.ids[i] for i in listed),
+            targets=tuple(self.targets[i] for i in listed),
+            stacked=None if self.stacked is None else self.stacked.take(places),
+            errors=None if self.errors is None else self.errors.take(places),
         )
-
-    def where(self, mask: Any) -> Explanations:
-        """The rows at which a mask, one truth value a row, is true."""
-        chosen = np.asarray(mask)
-        if chosen.shape != (len(self),) or chosen.dtype.kind != "b":
-            raise InputError(
-                f"a mask has a truth value for each of the {len(self)} rows, such as "
-                f"explanations.scores[:, 0] > 0; this one has shape {chosen.shape}, {chosen.dtype}"
-            )
-        if not chosen.any():
-            raise InputError("the mask is true for no row")
-        return self.take(np.flatnonzero(chosen))
-
-    def named(self, name: Any) -> Explanation:
-        """The explanation of the row with this id."""
-        try:
-            return self[self.ids.index(name)]
-        except ValueError:
-            raise InputError(f"there is no row with the id {name!r}") from None
 
     # -- a table --------------------------------------------------------------------------------
 
@@ -317,14 +364,14 @@ class Explanations(Sequence[Explanation]):
         return self.stacked is not None if self.parts is None else self.parts.names is not None
 
     @cached_property
-    def held(self) -> Explanations:
+    def in_memory(self) -> Explanations:
         """The same, in memory."""
-        return self if self.parts is None else self.take(np.arange(len(self)))
+        return self if self.parts is None else self[:]
 
     @property
     def table(self) -> Stacked:
         """The numbers of all rows, if they have the same features."""
-        stacked = self.held.stacked if self.alike else None
+        stacked = self.in_memory.stacked if self.alike else None
         if stacked is None:
             raise InputError(
                 "these explanations have different features, as texts and images do: look at them "
@@ -338,6 +385,16 @@ class Explanations(Sequence[Explanation]):
         known = None if self.parts is None else self.parts.names
         return self.table.names if known is None else known
 
+    @cached_property
+    def steps(self) -> tuple[str, ...]:
+        """What one step is of each feature whose scores are slopes, "" of others."""
+        return self.table.steps if self.parts is None else self.parts.steps
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The features as they are shown: by what one step is, where scores are slopes."""
+        return tuple(step or name for step, name in zip(self.steps, self.names, strict=True))
+
     @property
     def scores(self) -> Array:
         """The scores, shape (n, d)."""
@@ -349,10 +406,17 @@ class Explanations(Sequence[Explanation]):
         return self.table.data
 
     @property
-    def values(self) -> NDArray[np.object_]:
-        """The old name of `data`."""
-        warn_renamed("Explanations")
-        return self.data
+    def conditions(self) -> NDArray[np.object_]:
+        """The condition that each feature of each row meets, as text, shape (n, d)."""
+        return self.table.conditions
+
+    @property
+    def rows_asked(self) -> int:
+        """How many rows were asked for these explanations alone; 0 where that is not known."""
+        if isinstance(self.items, LazyExplanations):
+            each = self.items.asked
+            return sum(each[i] for i in self.items.numbers) if each else 0
+        return sum(e.cost.rows for e in self.items)
 
     @property
     def predictions(self) -> Array:
@@ -364,21 +428,35 @@ class Explanations(Sequence[Explanation]):
         check_level(level)
         table = self.table
         if not table.kind:
-            return np.stack([e.shown(level) for e in self])
-        from scipy import special
-
-        at = (1 + level) / 2
-        finite = np.where(np.isinf(table.df), 1.0, table.df)
-        reach = np.where(np.isinf(table.df), special.ndtri(at), special.stdtrit(finite, at))
-        half = reach[:, None] * table.spread
+            return np.stack([e.interval_or_nan(level) for e in self])
+        half = quantiles((1 + level) / 2, table.df)[:, None] * table.spread
         return np.stack([table.scores - half, table.scores + half], axis=2)
+
+    def sure(self, level: float = LEVEL) -> NDArray[np.bool_]:
+        """Which scores surely have their sign, as `Explanation.sure` says, shape (n, d)."""
+        if not self.table.kind:
+            return np.stack([e.sure(level) for e in self])
+        low, high = np.moveaxis(self.interval(level), 2, 0)
+        sign = self.probability_sign() if self.table.signed else np.full(low.shape, np.nan)
+        return are_sure(low, high, sign, level)
+
+    def doubtful(self, level: float = LEVEL) -> NDArray[np.bool_]:
+        """Which scores have an interval and are not sure, shape (n, d)."""
+        return np.asarray(~np.isnan(self.interval(level)[..., 0]) & ~self.sure(level))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences about what the scores leave open: of how many rows they explain little."""
+        from eagle.display.many import notes
+
+        return notes(self)
 
     def probability_sign(self) -> Array:
         """The probability that each score has the right sign, shape (n, d)."""
-        if not self.table.kind:
+        t = self.table
+        if not t.kind or not t.signed:
             return np.stack([e.probability_sign() for e in self])
-        known = [self.table.posterior(i) for i in range(len(self))]
-        return np.stack([one.probability_sign() for one in known if one is not None])
+        return sign_probabilities(t.scores, np.nan_to_num(t.spread), t.df, t.pooled)
 
     @property
     def about(self) -> tuple[Target, ...]:
@@ -398,7 +476,23 @@ class Explanations(Sequence[Explanation]):
             )
         return self.about[0]
 
-    # -- what they say of the whole table: see eagle.statements ---------------------------------
+    @property
+    def additive(self) -> bool:
+        """Whether intercept and scores of each row add up to its prediction."""
+        return self.method == SHAPLEY
+
+    @property
+    def survey(self) -> Any:
+        """The survey that all of these are from."""
+        found = self.items.survey if isinstance(self.items, LazyExplanations) else None
+        if found is None:
+            raise InputError(
+                "these explanations are from no survey that is at hand: explainer.survey() and "
+                "explainer.shapley_survey(X) make one, and its explain_many these"
+            )
+        return found
+
+    # -- what they say of the whole table: see eagle._questions.statements ------------------------
 
     def importance(self, level: float = LEVEL, *, sample: bool = True) -> Means:
         """The mean size of each feature's score, with an interval.
@@ -406,92 +500,162 @@ class Explanations(Sequence[Explanation]):
         The interval counts the explanations' own error and, unless `sample=False`, that other rows
         could have been explained.
         """
-        from eagle import statements
+        from eagle._questions import statements
 
         return statements.importance(self, level, sample)
 
     def effect(self, level: float = LEVEL, *, sample: bool = True) -> Means:
         """The mean score of each feature, with its sign and an interval."""
-        from eagle import statements
+        from eagle._questions import statements
 
         return statements.effect(self, level, sample)
 
     def share_in_top(self, k: int, level: float = LEVEL, *, sample: bool = True) -> Means:
         """The share of rows in which each feature is among the k strongest, with an interval."""
-        from eagle import statements
+        from eagle._questions import statements
 
-        check_top(k)
-        return statements.share_in_top(self, k, level, sample)
+        return statements.share_in_top(self, integer(k, "k", 1), level, sample)
 
     def summary(self, k: int = 3, level: float = LEVEL, *, sample: bool = True) -> pd.DataFrame:
         """What drives the model over these rows: a row for each feature, the strongest first.
 
         `importance` is the mean size of the score, from `low` to `high`; `effect` its mean, from
         `effect_low` to `effect_high`; `top` the share of rows in which the feature is among the k
-        strongest, from `top_low` to `top_high`.
+        strongest, from `top_low` to `top_high`. Where scores are slopes, `slope` is what one step
+        is. `.attrs["fit"]` says how well lines fit the rows, and `.attrs["notes"]` are `notes`.
         """
-        from eagle import statements
+        from eagle._questions import statements
 
         return statements.summary(self, integer(k, "k", 1), level, sample)
 
-    def compare(
+    def compare_groups(
         self, groups: Any, level: float = LEVEL, *, size: bool = False, sample: bool = True
     ) -> pd.DataFrame:
         """How the mean score differs between groups of rows, with intervals for all at once.
 
         `groups` is a label for each row, the name of a feature, or a mask for each group's name.
         Two groups are compared with each other, more of them each with all other rows. With `size`
-        the mean sizes of scores are compared.
+        the mean sizes of scores are compared. Where scores are slopes, `slope` is what one step is.
         """
-        from eagle import statements
+        from eagle._questions import statements
 
-        return statements.compare(self, groups, level, size, sample)
+        return statements.compare_groups(self, groups, level, size, sample)
 
     # -- files and screens ----------------------------------------------------------------------
 
     def to_frame(self, level: float = LEVEL, *, wide: bool = False) -> pd.DataFrame:
-        """A tidy table, a row for each row and feature; or `wide`: scores, a row for each row."""
-        from eagle.show.many import explanations_frame
+        """A tidy table, a row for each row and feature: the tables of the single explanations, one
+        below the other, with the `id` first; or `wide`: scores, a row for each row."""
+        from eagle.display.many import explanations_frame
 
         return explanations_frame(self, level, wide)
 
-    def to_shap(self, level: float = LEVEL, *, base: Any = None) -> Any:
-        """A `shap.Explanation` of all rows, for shap's own plots.
+    def to_shap(self, level: float = LEVEL) -> Any:
+        """A `shap.Explanation` of all rows, for shap's own plots: a column for each feature.
 
-        The bars are those of `Explanation.to_shap`, and add up from the base to each prediction.
-        By default the base is the mean prediction of these rows about what each is explained
-        about. `base` gives another: the model's answers to the background, or a number.
+        The values are those of `Explanation.to_shap`. Each row has a base value of its own: what
+        its values leave of its prediction.
         """
-        from eagle.show.many import to_shap
+        from eagle.display.many import to_shap
 
-        return to_shap(self, level, base)
+        return to_shap(self, level)
 
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write scores, intervals and values as Parquet, without what they were fitted to."""
-        from eagle.files.many import save
+    def save(self, path: str | PathLike[str], *, key: Key = None) -> None:
+        """Write everything as Parquet: columns of scores, intervals and values for other tools, and
+        what they rest on. Explanations of a survey are written with the survey.
 
-        save(self, path)
+        A digest over the whole file is in its metadata, or with a `key` an HMAC.
+        """
+        from eagle.saved.many import save
+
+        save(self, path, key)
 
     @classmethod
-    def load(cls, path: str | PathLike[str]) -> Explanations:
+    def load(cls, path: str | PathLike[str], *, key: Key = None) -> Explanations:
         """Read what `save` wrote, or a folder that `eagle.dataset.explain` wrote."""
-        if Path(path).is_dir():
-            from eagle.files import folders
+        path = path_of(path)
+        if path.is_dir():
+            from eagle.saved import folders
 
-            return folders.load(Path(path))
-        from eagle.files.many import load
+            return folders.load(path)
+        from eagle.saved.many import load
 
-        return load(path)
+        return load(path, key)
 
     def __repr__(self) -> str:
         about = dict.fromkeys(target_text(t) for t in self.targets[:1000])
         told = next(iter(about)) if len(about) == 1 else f"{len(about)} targets"
+        told = told if self.difference is None else self.difference.of(told)
         return f"<Explanations of {len(self):,} rows about {told}, by {self.method}>"
 
     def _repr_html_(self) -> str:
-        from eagle.show.many import html
+        from eagle.display.many import html
 
         return html(self)
+
+
+def _model_of(e: Explanation) -> tuple[Any, ...]:
+    """What is the same for all explanations of one model."""
+    return e.outputs, e.task, e.link, e.difference
+
+
+def _is_list(key: Any) -> bool:
+    """Whether it says which of several rows, as lists, arrays and columns of tables do."""
+    if isinstance(key, str | bytes | np.generic):
+        return False
+    return isinstance(key, list | range) or hasattr(key, "__array__")
+
+
+def _places(key: Any, rows: int) -> NDArray[np.intp]:
+    """The places of rows, from 0, by a slice, a mask, or a list of places."""
+    if isinstance(key, slice):
+        try:
+            return np.arange(rows)[key]
+        except (TypeError, ValueError):
+            raise InputError(
+                f"a slice is of places, such as explanations[2:5], not {short_repr(key)}"
+            ) from None
+    try:
+        listed = np.asarray(key)
+        listed = listed if listed.size else listed.astype(np.intp)
+    except (TypeError, ValueError, OverflowError):  # rows of different lengths
+        listed = np.empty(0, dtype=object)
+    if listed.dtype.kind == "b":
+        if listed.shape != (rows,):
+            raise InputError(
+                f"a mask has a truth value for each of the {rows} rows, such as "
+                f"explanations.scores[:, 0] > 0; this one has shape {listed.shape}"
+            )
+        return np.flatnonzero(listed)
+    if listed.ndim != 1 or listed.dtype.kind not in "iu":
+        raise InputError(
+            "several rows are taken by a slice, a mask or a list of their places, not by "
+            f"{short_repr(key)}"
+        )
+    if listed.size and not -rows <= int(listed.min()) <= int(listed.max()) < rows:
+        raise InputError(f"there are rows 0 to {rows - 1}, and {short_repr(key)} has others")
+    return np.arange(rows)[listed.astype(np.intp)]
+
+
+def _place(key: Any, ids: Sequence[Any]) -> int:
+    """The place of a row, from 0, by a place, which may count from the end, or by an id."""
+    if isinstance(key, bool | np.bool_):
+        raise InputError(f"a mask has a truth value for each of the {len(ids)} rows, not one")
+    if isinstance(key, Number) and not isinstance(key, np.timedelta64):
+        if not isinstance(key, int | np.integer):
+            raise InputError(
+                f"a number is the place of a row, and {short_repr(key)} is no whole number: "
+                "explanations.ids.index finds the place of an id that is a number"
+            )
+        if not -len(ids) <= key < len(ids):
+            raise IndexError(
+                f"there is no row {short_repr(key)}: there are {len(ids):,}, from 0 on"
+            )
+        return range(len(ids))[key]
+    for place, own in enumerate(ids):
+        if own is key or is_equal(own, key):
+            return place
+    raise InputError(f"there is no row with the id {short_repr(key)}")
 
 
 def stack(items: Sequence[Explanation]) -> Stacked:
@@ -503,13 +667,12 @@ def stack(items: Sequence[Explanation]) -> Stacked:
         name: np.array([vars(e)[name] for e in items], dtype=np.float64)
         for name in ("prediction", "local_prediction", "intercept", "r2", "r2_held_out")
     }
-    values = np.empty((len(items), d), dtype=object)
-    for i, e in enumerate(items):
-        values[i] = np.fromiter(e.data, dtype=object, count=d)
     spread = [_spread(e.posterior, missing) if kind else missing for e in items]
     return Stacked(
         names=items[0].names,
-        data=values,
+        data=objects([e.data for e in items], d),
+        conditions=objects([e.conditions for e in items], d),
+        slopes=np.array([e.slopes or (False,) * d for e in items], dtype=bool).reshape(-1, d),
         scores=np.stack([e.scores for e in items]),
         spread=np.stack(spread),
         df=np.array([_df(e.posterior) for e in items]),
@@ -520,6 +683,14 @@ def stack(items: Sequence[Explanation]) -> Stacked:
         signed=items[0].signed,
         **each,
     )
+
+
+def objects(rows: Sequence[Sequence[Any]], d: int) -> NDArray[np.object_]:
+    """Rows of any d values each, as an array."""
+    out = np.empty((len(rows), d), dtype=object)
+    for i, row in enumerate(rows):
+        out[i] = np.fromiter(row, dtype=object, count=d)
+    return out
 
 
 def _kind(posterior: Posterior | None) -> tuple[str, bool]:
@@ -535,13 +706,14 @@ def _df(posterior: Posterior | None) -> float:
     return posterior.df if isinstance(posterior, StudentT) else np.nan
 
 
-KEPT: Final = 256 << 20
+MAX_EVIDENCE_BYTES: Final = 256 << 20
 """Bytes of evidence that are kept unless the caller says otherwise."""
 
 
 @final
 class Keep:
-    """Keeps the evidence of explanations: all of it, none, or as much as `KEPT` holds."""
+    """Keeps the evidence of explanations: all of it, none, or as much as `MAX_EVIDENCE_BYTES`
+    holds."""
 
     def __init__(self, evidence: bool | None) -> None:
         self._evidence, self._bytes = evidence, 0
@@ -550,7 +722,7 @@ class Keep:
         """The explanation as it is kept."""
         if self._evidence is None:
             self._bytes += sum(a.nbytes for a in (e.evidence.points, e.evidence.answers))
-        kept = self._bytes <= KEPT if self._evidence is None else self._evidence
+        kept = self._bytes <= MAX_EVIDENCE_BYTES if self._evidence is None else self._evidence
         return e if kept else thin(e)
 
 
@@ -560,20 +732,26 @@ def thin(e: Explanation) -> Explanation:
     one = Asked(
         first.points[:1], first.features[:1], first.weight[:1], first.answers[:1], first.often[:1]
     )
-    return replace(e, evidence=one, surrogate=None, note=e.note or THIN)
+    return replace(e, evidence=one, surrogate=None, note=e.note or NO_EVIDENCE)
 
 
 def bare(
-    many: Mapping[str, Any], stacked: Stacked, i: int, target: Target, answers: Array
+    many: Mapping[str, Any],
+    stacked: Stacked,
+    i: int,
+    *,
+    target: Target,
+    answers: Array,
+    cost: Cost,
 ) -> Explanation:
-    """The explanation of row i of a table that was read from a file: its numbers alone."""
-    return alone(
-        many,
+    """The explanation of row i of a part of a data set: its numbers, without what they rest on."""
+    d = len(stacked.names)
+    return Explanation(
         names=stacked.names,
-        conditions=tuple(many["conditions"][i]),
+        conditions=tuple(stacked.conditions[i]),
         data=tuple(stacked.data[i]),
         scores=stacked.scores[i],
-        posterior=many["bounds"](i) if not stacked.kind else stacked.posterior(i),
+        posterior=stacked.posterior(i),
         signed=stacked.signed,
         intercept=float(stacked.intercept[i]),
         prediction=float(stacked.prediction[i]),
@@ -582,28 +760,16 @@ def bare(
         contrast=stacked.contrast[i],
         r2=float(stacked.r2[i]),
         r2_held_out=float(stacked.r2_held_out[i]),
-        answers=answers,
-    )
-
-
-def alone(many: Mapping[str, Any], *, answers: Array, **own: Any) -> Explanation:
-    """An explanation of its numbers alone, without what they rest on."""
-    d = len(own["names"])
-    return Explanation(
-        **own,
-        outputs=many["outputs"],
-        task=many["task"],
-        evidence=Asked(np.zeros((1, d)), np.ones((1, d)), np.ones(1), answers, np.ones(1)),
-        bill=Bill(0, 0, 0.0, 0.0),
-        method=many["method"],
+        evidence=Asked(np.zeros((1, d)), np.ones((1, d)), np.ones(1), answers[None], np.ones(1)),
+        cost=cost,
         surrogate=None,
-        seed=many["seed"],
-        link=many["link"],
-        note=THIN,
+        note=NO_EVIDENCE,
+        slopes=tuple(stacked.slopes[i].tolist()),
+        **many,
     )
 
 
-def joined(parts: Sequence[Explanations]) -> Explanations:
+def concatenate(parts: Sequence[Explanations]) -> Explanations:
     """Explanations of several parts, one after the other."""
     starts = np.cumsum([0, *(len(part) for part in parts)])
 
@@ -611,21 +777,23 @@ def joined(parts: Sequence[Explanations]) -> Explanations:
         at = int(np.searchsorted(starts, i, side="right")) - 1
         return parts[at][int(i - starts[at])]
 
-    stacked = _joined([part.stacked for part in parts])
-    errors = None
-    if stacked is not None and stacked.kind:
-        errors = Common(stacked.scores, stacked.spread, stacked.df)
+    stacked = _concatenate([part.stacked for part in parts])
     return replace(
         parts[0],
         items=LazyExplanations(range(int(starts[-1])), make),
         ids=tuple(name for part in parts for name in part.ids),
         targets=tuple(target for part in parts for target in part.targets),
         stacked=stacked,
-        errors=errors,
+        errors=_common(stacked),
     )
 
 
-def _joined(parts: Sequence[Stacked | None]) -> Stacked | None:
+def _common(stacked: Stacked | None) -> Common | None:
+    """The errors of rows whose intervals are of one kind."""
+    return Common.of(stacked) if stacked is not None and stacked.kind else None
+
+
+def _concatenate(parts: Sequence[Stacked | None]) -> Stacked | None:
     """The numbers of several parts, if all have the same features."""
     known = [part for part in parts if part is not None]
     if len(known) < len(parts) or len({part.names for part in known}) > 1:
@@ -638,11 +806,6 @@ def _joined(parts: Sequence[Stacked | None]) -> Stacked | None:
         if isinstance(array, np.ndarray)
     }
     return replace(known[0], **rows, kind=kind, pooled=pooled)
-
-
-def bounds_at(low: Array, high: Array, scores: Array, level: float) -> Bounds | None:
-    """Intervals at one level, if they are known."""
-    return None if np.isnan(low).all() else Bounds(scores, low, high, level)
 
 
 def row_ids(X: Any, rows: int) -> tuple[Any, ...]:

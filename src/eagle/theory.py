@@ -9,8 +9,10 @@ import math
 
 import numpy as np
 
-from eagle.surrogate.bayes import Information
-from eagle.types import InputError
+from eagle._values.checks import integer, number
+from eagle._values.text import finite, short_repr
+from eagle.errors import InputError
+from eagle.surrogates.bayes import Information
 
 __all__ = [
     "entropy",
@@ -33,8 +35,8 @@ def information_bound(d: int, t: int) -> float:
 
     It also holds for any λ if ‖z‖² ≤ λ, for instance after dividing binary features by √d.
     """
-    _positive(d=d)
-    _at_least_zero(t=t)
+    integer(d, "d", 1)
+    integer(t, "t", 0)
     return 2 * d * math.log1p(t / d)
 
 
@@ -45,18 +47,19 @@ def information_bound_general(
 
     At c = 1 its constant is 1.443, where lemma 1 has 2.
     """
-    _positive(d=d, largest=largest, precision=precision)
-    _at_least_zero(t=t)
+    integer(d, "d", 1)
+    integer(t, "t", 0)
+    _positive(largest=largest, precision=precision)
     c = largest**2 / precision
     return c / math.log1p(c) * d * math.log1p(t * c / d)
 
 
 def error_radius(d: int, sigma: float, delta: float) -> float:
     """β_δ = σ√(d + 2√(d log 1/δ) + 2 log 1/δ): the noise's part of theorem 2."""
-    _positive(d=d)
+    integer(d, "d", 1)
     _at_least_zero(sigma=sigma)
-    if not 0 < delta < 1:
-        raise InputError(f"delta is a probability between 0 and 1, not {delta!r}")
+    if not finite(delta) or not 0 < delta < 1:
+        raise InputError(f"delta is a probability between 0 and 1, not {short_repr(delta)}")
     tail = math.log(1 / delta)
     return sigma * math.sqrt(d + 2 * math.sqrt(d * tail) + 2 * tail)
 
@@ -94,6 +97,9 @@ def entropy(df: float, logdet: float, d: int) -> float:
     """Differential entropy of a d-dimensional Student-t whose scale matrix has log-det `logdet`."""
     from scipy import special
 
+    integer(d, "d", 1)
+    _positive(df=df)
+    number(logdet, "logdet")
     half = (df + d) / 2
     volume = 0.5 * d * math.log(df * math.pi) + special.betaln(d / 2, df / 2)
     spread = half * (special.digamma(half) - special.digamma(df / 2))
@@ -117,11 +123,9 @@ def expected_information_gain(before: Information, after: Information, n: int, n
 
 def _at_least_zero(**values: float) -> None:
     for name, value in values.items():
-        if not value >= 0:
-            raise InputError(f"{name} must be zero or more, not {value!r}")
+        number(value, name, 0.0)
 
 
 def _positive(**values: float) -> None:
     for name, value in values.items():
-        if not value > 0:
-            raise InputError(f"{name} must be positive, not {value!r}")
+        number(value, name, above=0.0)

@@ -1,6 +1,6 @@
 """Stop when sure: rules that say when enough rows have been asked.
 
-    explainer.explain(x, until=Width(0.02) | Budget(rows=5000, seconds=10))
+    explainer.explain(x, until=Width(0.02) | Top(3), limit=eagle.Limit(seconds=10))
 
 Rows are asked in growing parts of one plan, and a rule looks only between them. Looking several
 times makes it more likely to stop too early by chance. So a probability of error α is divided:
@@ -17,11 +17,14 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle.surrogate.posterior import Posterior, check_level
-from eagle.ties import ranked
-from eagle.types import Array, InputError, finite, told
+from eagle._values.arrays import Array
+from eagle._values.checks import integer, number
+from eagle._values.posterior import ALL_MASKS, Posterior, check_level
+from eagle._values.text import short_repr
+from eagle._values.ties import rank
+from eagle.errors import InputError
 
-__all__ = ["Both", "Budget", "Either", "Look", "Rule", "Sign", "Top", "Width"]
+__all__ = ["Both", "Either", "Look", "Rule", "Sign", "Top", "Width"]
 
 
 def __dir__() -> list[str]:
@@ -40,11 +43,6 @@ class Look:
     seconds: float
     looks: int
 
-    @property
-    def spent(self) -> dict[str, float]:
-        """What it has cost so far, by the names that a budget has for it."""
-        return {"rows": self.rows, "calls": self.calls, "seconds": self.seconds}
-
     def sure(self, probability: float) -> float:
         """The probability to require at this look, so that all looks together keep it."""
         return 1 - (1 - probability) / self.looks
@@ -52,7 +50,7 @@ class Look:
     @property
     def enough(self) -> bool:
         """Whether there are more rows than coefficients, or all possible rows."""
-        return self.rows > len(self.posterior.mean) + 1 or self.posterior.kind == "exact"
+        return self.rows > len(self.posterior.mean) + 1 or self.posterior.kind == ALL_MASKS
 
     @property
     def spread(self) -> Array:
@@ -64,22 +62,12 @@ class Rule(ABC):
     """When to stop. `a | b` stops as soon as one is met, `a & b` when both are."""
 
     @abstractmethod
-    def met(self, look: Look) -> str | None:
+    def reason_to_stop(self, look: Look) -> str | None:
         """The reason to stop, or None to go on."""
 
     @abstractmethod
     def rows(self, look: Look) -> float:
         """A forecast of the total number of rows until the rule is met."""
-
-    @property
-    def most(self) -> float:
-        """The largest number of rows that the rule allows."""
-        return math.inf
-
-    @property
-    def pays(self) -> bool:
-        """Whether it limits money. Money is a limit on everything asked, not a rule for one row."""
-        return False
 
     def __or__(self, other: Rule) -> Rule:
         return Either(self, _rule(other))
@@ -98,9 +86,9 @@ class Width(Rule):
 
     def __post_init__(self) -> None:
         check_level(self.level)
-        _check_positive("a width", self.width)
+        number(self.width, "a width", above=0.0)
 
-    def met(self, look: Look) -> str | None:
+    def reason_to_stop(self, look: Look) -> str | None:
         widest = self._widest(look)
         if look.enough and widest <= self.width:
             return f"no {100 * self.level:.4g}% interval is wider than {self.width:g}"
@@ -124,9 +112,9 @@ class Top(Rule):
 
     def __post_init__(self) -> None:
         check_level(self.probability)
-        _check_k(self.k)
+        integer(self.k, "k", 1)
 
-    def met(self, look: Look) -> str | None:
+    def reason_to_stop(self, look: Look) -> str | None:
         if (d := len(look.posterior.mean)) <= self.k:
             return f"there are only {d} features, so all are among the {self.k} strongest"
         probability = np.sort(look.posterior.probability_top(self.k))[::-1][: self.k]
@@ -142,11 +130,11 @@ class Top(Rule):
         size = np.abs(look.posterior.mean)
         if len(size) <= self.k:
             return look.rows
-        order = ranked(size)
+        order = rank(size)
         last, first = order[self.k - 1], order[self.k]
         gap, unsure = float(size[last] - size[first]), look.spread
         apart = float(np.hypot(unsure[last], unsure[first]))
-        return _grown(look, gap, apart, look.sure(self.probability))
+        return _rows_until_clear(look, gap, apart, look.sure(self.probability))
 
 
 @final
@@ -160,10 +148,10 @@ class Sign(Rule):
     def __post_init__(self) -> None:
         check_level(self.probability)
         if self.k is not None:
-            _check_k(self.k)
+            integer(self.k, "k", 1)
 
-    def met(self, look: Look) -> str | None:
-        least = look.posterior.probability_sign()[self._asked(look)].min()
+    def reason_to_stop(self, look: Look) -> str | None:
+        least = look.posterior.probability_sign()[self._features(look)].min()
         if look.enough and least >= look.sure(self.probability):
             which = "signs of all features are"
             if self.k is not None:
@@ -179,95 +167,12 @@ class Sign(Rule):
     def rows(self, look: Look) -> float:
         size, sure = np.abs(look.posterior.mean), look.sure(self.probability)
         return max(
-            _grown(look, float(size[j]), float(look.spread[j]), sure) for j in self._asked(look)
+            _rows_until_clear(look, float(size[j]), float(look.spread[j]), sure)
+            for j in self._features(look)
         )
 
-    def _asked(self, look: Look) -> NDArray[np.intp]:
-        return ranked(np.abs(look.posterior.mean))[: self.k]
-
-
-@final
-@dataclass(frozen=True, init=False)
-class Budget(Rule):
-    """A maximum of rows, calls, seconds of the model, or money at a price for each row.
-
-    As a rule, `until=Budget(rows=400)`, it stops each explanation when it is spent. As a limit,
-    `limit=Budget(money=5, price_per_row=0.001)`, it holds for everything that is asked, all rows
-    and methods together, and nothing is asked that would cross it. Money is only a limit.
-    """
-
-    limits: tuple[tuple[str, float], ...]
-    price_per_row: float | None
-
-    def __init__(
-        self,
-        rows: int | None = None,
-        calls: int | None = None,
-        seconds: float | None = None,
-        money: float | None = None,
-        *,
-        price_per_row: float | None = None,
-    ) -> None:
-        given = {"rows": rows, "calls": calls, "seconds": seconds, "money": money}
-        limits = tuple((name, value) for name, value in given.items() if value is not None)
-        if not limits:
-            raise InputError("a budget is of rows, calls, seconds or money: give one of them")
-        for name, value in limits:
-            _check_positive(f"a budget of {name}", value)
-        if (money is None) != (price_per_row is None):
-            raise InputError("a budget of money needs the price_per_row, and only it does")
-        if price_per_row is not None:
-            _check_positive("price_per_row", price_per_row)
-        object.__setattr__(self, "limits", limits)
-        object.__setattr__(self, "price_per_row", price_per_row)
-
-    def met(self, look: Look) -> str | None:
-        spent = self._spent(**look.spent)
-        for name, limit in self.limits:
-            if spent[name] >= limit:
-                return f"the budget of {limit:g} {name} is spent"
-        return None
-
-    def crossed(self, rows: int, calls: int, seconds: float) -> str | None:
-        """Which limit these totals of rows, calls and seconds cross, in words; None if none."""
-        spent = self._spent(rows, calls, seconds)
-        for name, limit in self.limits:
-            if name == "seconds":
-                if seconds >= limit:
-                    return f"the limit of {limit:g} seconds is reached"
-            elif spent[name] > limit * (1 + ROUNDING):
-                what = "a bill of " if name == "money" else ""
-                unit = "" if name == "money" else f" {name}"
-                return f"{what}{spent[name]:,.10g}{unit} would cross the limit of {limit:,.10g}"
-        return None
-
-    def after(self, rows: int, calls: int, seconds: float) -> Budget | None:
-        """What is left after this spending; None if any limit is used up."""
-        spent = self._spent(rows, calls, seconds)
-        left = {name: limit - spent[name] for name, limit in self.limits}
-        if any(value <= 0 for value in left.values()):
-            return None
-        made = object.__new__(Budget)
-        object.__setattr__(made, "limits", tuple(left.items()))
-        object.__setattr__(made, "price_per_row", self.price_per_row)
-        return made
-
-    @property
-    def pays(self) -> bool:
-        return self.price_per_row is not None
-
-    def rows(self, look: Look) -> float:
-        spent = self._spent(**look.spent)
-        return min(look.rows * limit / max(spent[name], 1e-9) for name, limit in self.limits)
-
-    def _spent(self, rows: float, calls: float, seconds: float) -> dict[str, float]:
-        """A cost by the names that a budget has for it."""
-        money = rows * (self.price_per_row or 0.0)
-        return {"rows": rows, "calls": calls, "seconds": seconds, "money": money}
-
-    @property
-    def most(self) -> float:
-        return dict(self.limits).get("rows", math.inf)
+    def _features(self, look: Look) -> NDArray[np.intp]:
+        return rank(np.abs(look.posterior.mean))[: self.k]
 
 
 @final
@@ -278,19 +183,14 @@ class Either(Rule):
     one: Rule
     other: Rule
 
-    def met(self, look: Look) -> str | None:
-        return self.one.met(look) or self.other.met(look)
+    def __post_init__(self) -> None:
+        _rule(self.one), _rule(self.other)
+
+    def reason_to_stop(self, look: Look) -> str | None:
+        return self.one.reason_to_stop(look) or self.other.reason_to_stop(look)
 
     def rows(self, look: Look) -> float:
         return min(self.one.rows(look), self.other.rows(look))
-
-    @property
-    def most(self) -> float:
-        return min(self.one.most, self.other.most)
-
-    @property
-    def pays(self) -> bool:
-        return self.one.pays or self.other.pays
 
 
 @final
@@ -301,41 +201,27 @@ class Both(Rule):
     one: Rule
     other: Rule
 
-    def met(self, look: Look) -> str | None:
-        one, other = self.one.met(look), self.other.met(look)
+    def __post_init__(self) -> None:
+        _rule(self.one), _rule(self.other)
+
+    def reason_to_stop(self, look: Look) -> str | None:
+        one, other = self.one.reason_to_stop(look), self.other.reason_to_stop(look)
         return f"{one}, and {other}" if one and other else None
 
     def rows(self, look: Look) -> float:
         return max(self.one.rows(look), self.other.rows(look))
 
-    @property
-    def most(self) -> float:
-        return max(self.one.most, self.other.most)
-
-    @property
-    def pays(self) -> bool:
-        return self.one.pays or self.other.pays
-
 
 def _rule(other: object) -> Rule:
     if not isinstance(other, Rule):
         raise InputError(
-            f"rules combine with rules, such as Budget(rows=500), not with {told(other)}"
+            f"rules combine with rules, such as Top(3), not with {short_repr(other)}: rows of one "
+            "explanation are the explainer's budget, and all that may be asked limit=eagle.Limit(…)"
         )
     return other
 
 
-def _check_k(k: object) -> None:
-    if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
-        raise InputError(f"k is an integer of at least 1, not {told(k)}")
-
-
-def _check_positive(what: str, value: object) -> None:
-    if not finite(value) or not value > 0:
-        raise InputError(f"{what} is a positive number, not {told(value)}")
-
-
-def _grown(look: Look, gap: float, spread: float, probability: float) -> float:
+def _rows_until_clear(look: Look, gap: float, spread: float, probability: float) -> float:
     """The rows at which a gap is clear at this probability.
 
     Spreads shrink with the square root of the number of rows.
@@ -347,25 +233,16 @@ def _grown(look: Look, gap: float, spread: float, probability: float) -> float:
     return look.rows * max(1.0, (float(ndtri(probability)) * spread / gap) ** 2)
 
 
-def refuse_limit(limit: Any) -> None:
-    """Refuse a limit that is not a `Budget`."""
-    if limit is not None and not isinstance(limit, Budget):
-        raise InputError(f"limit is a budget such as eagle.until.Budget(rows=), not {told(limit)}")
+FIRST_ROWS_PER_COEFFICIENT = 4
+"""The first look has this many rows for each coefficient, and at least `MIN_FIRST_ROWS` rows."""
 
-
-ROUNDING = 1e-12
-"""How far a sum of money may be above its limit because of rounding."""
-
-FIRST = 4
-"""The first look has this many rows for each coefficient, and at least `LEAST` rows."""
-
-LEAST, GROWTH = 50, 1.5
+MIN_FIRST_ROWS, GROWTH = 50, 1.5
 """The fewest rows of a first look; each look has `GROWTH` times the rows of the one before."""
 
 
 def looks(d: int, most: int) -> list[int]:
     """The number of rows asked by each look; the last look has all rows."""
-    rows = [min(most, max(LEAST, FIRST * (d + 1)))]
+    rows = [min(most, max(MIN_FIRST_ROWS, FIRST_ROWS_PER_COEFFICIENT * (d + 1)))]
     while rows[-1] < most:
         rows.append(min(most, math.ceil(rows[-1] * GROWTH)))
     return rows
@@ -377,13 +254,9 @@ def refuse_rule(until: Any, method: str, planned: bool) -> None:
         return
     if not isinstance(until, Rule):
         raise InputError(
-            f"until is a rule such as eagle.until.Width(0.02), not {told(until)}; numbers of "
-            "rows are eagle.until.Budget(rows=...)"
-        )
-    if until.pays:
-        raise InputError(
-            "money is a limit for everything that is asked: give it as limit=Budget(money=..., "
-            "price_per_row=...), beside until"
+            f"until is a rule such as eagle.until.Width(0.02), not {short_repr(until)}; rows of "
+            "one "
+            "explanation are the explainer's budget, and all that may be asked limit=eagle.Limit(…)"
         )
     if not planned:
         raise InputError(

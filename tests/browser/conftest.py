@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from shutil import which
 from typing import Any
 
@@ -65,11 +64,3 @@ def tab(chromium: Any) -> Iterator[Open]:
     for context, _ in tabs:
         context.close()
     assert told == []
-
-
-@contextmanager
-def no_model(room: Any) -> Iterator[None]:
-    """Within it nothing may be asked."""
-    before = room.spending.spent["rows"]
-    yield
-    assert room.spending.spent["rows"] == before

@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from eagle import Explainer, Explanation, Texts
-from eagle.until import Budget
-from pages import HOSTILE, Line, Served, answers, explainer, people, served
+from eagle import Explainer, Explanation, Limit, Texts
+from pages import HOSTILE, Line, Served, answers, explainer, people, served, until
 
 pytestmark = pytest.mark.browser
 
@@ -70,14 +69,14 @@ def test_an_edit_moves_prediction_and_scores(page: Served, tab: Tab) -> None:
     """As fast as it is typed, and the scores without the model."""
     one = tab(f"{page.link}&row=7&target=1")
     one.locator('[data-testid="feature"]').first.wait_for()
-    before, rows = scores(one), page.page.room.spending.spent["rows"]
+    before, rows = scores(one), page.page.state.spending["rows"]
     one.get_by_label("Ask the model for this row's prediction").uncheck()
     field = one.get_by_label("age, value")
     field.fill("70")
     wait(one, "document.body.dataset.latency !== undefined")
     assert scores(one) != before
     assert one.locator('[data-testid="prediction"]').inner_text() == "not asked"
-    assert page.page.room.spending.spent["rows"] <= rows + 61  # the list asks for what it shows
+    assert page.page.state.spending["rows"] <= rows + 61  # the list asks for what it shows
     edited = people().iloc[[7]].assign(age=70)
     survey = explainer(answers).survey(1024, progress=False)
     e = survey.explain(edited, HOSTILE)
@@ -137,14 +136,17 @@ def test_a_stream_shrinks_and_can_be_stopped(tab: Tab) -> None:
 
 
 def test_a_stream_survives_a_restart(tab: Tab) -> None:
-    """The server goes away in the middle of a stream and comes back: the page ends as it should."""
+    """The server goes away in the middle of a stream and comes back: the page goes on."""
     model = Line(wait=0.3)
     with served(explainer(model, budget=2000), people()) as first:
-        port = first.page.line.getsockname()[1]
+        port = first.page.socket.getsockname()[1]
         one = tab(f"{first.link}&row=3&target=1", expect="Failed to load resource")
         one.locator('[data-testid="feature"]').first.wait_for()
-    one.get_by_text("trying again").or_(one.locator("#trouble p")).first.wait_for()
+    again = one.get_by_role("button", name="Try again")
+    again.wait_for()
+    assert re.search("still running|has ended", one.locator("#trouble").inner_text())
     with served(explainer(answers, budget=2000), people(), port=port):
+        again.click()
         one.locator('[data-testid="asked"]').wait_for(timeout=60_000)
         assert "2,000 rows asked" in one.locator('[data-testid="asked"]').inner_text()
         e = explainer(answers, budget=2000).explain(people().iloc[[3]], HOSTILE)
@@ -163,6 +165,26 @@ def test_a_model_that_fails_is_said_on_the_page(tab: Tab) -> None:
         page.get_by_text("no licence").first.wait_for()
         page.wait_for_load_state("networkidle")
         page.close()
+
+
+def test_a_model_that_hangs_is_in_nobodys_way(tab: Tab) -> None:
+    """Rows are found, opened and explained from the survey, once predictions are not asked."""
+    model = Line()
+    with served(explainer(model), people(), survey=1024) as hung:
+        asked = model.rows
+        model.free.clear()
+        one = tab(f"{hung.link}&row=7&target=1")
+        one.get_by_label("Ask the model for this row's prediction").uncheck()
+        one.locator('[data-testid="feature"]').first.wait_for()
+        assert one.locator('[data-testid="prediction"]').inner_text() == "not asked"
+        one.get_by_label("Find").fill("person 250")
+        one.locator('[data-row="250"]').click()
+        one.get_by_role("heading", name="person 250").wait_for()
+        e = explainer(answers).survey(1024, progress=False).explain(people().iloc[[250]], HOSTILE)
+        expected = {str(j): s for j, s in enumerate(e.scores)}
+        until(lambda: scores(one) == pytest.approx(expected, abs=6e-4))
+        assert model.rows - asked in (1, 60)  # the call that hangs: the row's, or the list's
+        model.free.set()
 
 
 def test_a_pinned_row_stands_beside_another(page: Served, tab: Tab) -> None:
@@ -199,7 +221,7 @@ def test_what_is_saved(page: Served, tab: Tab, tmp_path: Path) -> None:
 
 def test_what_costs_money_is_asked_when_it_is_pressed(tab: Tab) -> None:
     model = Line()
-    with served(explainer(model), people(), price_per_row=0.01, limit=Budget(rows=700)) as paid:
+    with served(explainer(model), people(), price_per_row=0.01, limit=Limit(rows=700)) as paid:
         one = tab(f"{paid.link}&row=1")
         button = one.get_by_role("button", name="Explain: up to 500 rows, 5.00")
         button.wait_for()

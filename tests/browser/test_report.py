@@ -28,13 +28,13 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     rows["x" * 150] = rng.normal(size=200)
     explainer = eagle.Explainer(answer, rows, outputs=["no", "yes"])
     survey = explainer.survey(256, progress=False)
-    chosen = [eagle.methods.EAGLE_BALANCED, eagle.methods.LIME]
+    chosen = [eagle.methods.EAGLE_BALANCED, eagle.peers.LIME]
     text = eagle.Explainer(lambda X: [float(len(x)) for x in X], eagle.Texts())
     results: dict[str, Any] = {
         "one": explainer.explain(rows.iloc[[0]], "yes"),
         "many": survey.explain_many(rows, "yes", progress=False),
         "survey": survey,
-        "compared": eagle.compare(chosen, explainer, rows.iloc[0], runs=2, progress=False),
+        "compared": eagle.compare_methods(explainer, chosen, rows.iloc[0], runs=2, progress=False),
         "text": text.explain("one <script>alert(1)</script> two"),
     }
     for kind, result in results.items():

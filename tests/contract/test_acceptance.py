@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import functools
-import pickle
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import polars as pl
-import pyarrow as pa
 import pytest
 from scipy import sparse
 from sklearn.compose import ColumnTransformer
@@ -81,15 +79,6 @@ def check(e: eagle.Explanation, d: int) -> None:
     assert np.isfinite(e.interval()).all()
     assert (e.interval()[:, 0] <= e.scores).all()
     assert (e.scores <= e.interval()[:, 1]).all()
-
-
-def test_array_binary(binary: Any) -> None:
-    X, y = binary
-    model = forest(X, y)
-    e = eagle.Explainer(model, X, budget=BUDGET).explain(X[0])
-    check(e, 6)
-    assert e.target == model.predict(X[:1])[0]
-    assert e.prediction == model.predict_proba(X[:1])[0].max()
 
 
 def test_numeric_frame(binary: Any) -> None:
@@ -173,7 +162,7 @@ def test_nan_in_the_data(binary: Any) -> None:
     X[3, 1] = np.nan
     model = HistGradientBoostingClassifier(max_iter=8).fit(X, y)
     for view in ("binned", "continuous"):
-        explainer = eagle.Explainer(model, X, view=view, budget=BUDGET)
+        explainer = eagle.Explainer(model, eagle.Table(X, view=view), budget=BUDGET)
         check(explainer.explain(X[1]), 6)
         e = explainer.explain(X[3])
         check(e, 6)
@@ -226,76 +215,6 @@ class Tensor:
     def numpy(self) -> Any:
         assert self._where == "cpu", "leave the device first"
         return self._values
-
-
-def test_sparse(binary: Any) -> None:
-    X, y = binary
-    X = np.maximum(X, 0)
-    for kind in (sparse.csr_matrix, sparse.csr_array, sparse.csc_array):
-        model = LogisticRegression().fit(kind(X), y)
-        e = eagle.Explainer(model, kind(X), budget=BUDGET).explain(kind(X[:1]))
-        check(e, 6)
-        dense = eagle.Explainer(LogisticRegression().fit(X, y), X, budget=BUDGET).explain(X[0])
-        assert np.allclose(e.scores, dense.scores, atol=1e-6)
-
-
-def test_many_rows_in_one_call(binary: Any) -> None:
-    X, y = binary
-    model, calls = forest(X, y), []
-
-    def counted(X: Any) -> Any:
-        calls.append(len(X))
-        return model.predict_proba(X)
-
-    explainer = eagle.Explainer(counted, X, budget=BUDGET)
-    many = explainer(X[:20])
-    assert len(calls) == 1
-    assert sum(e.bill.rows for e in many) == calls[0]
-    for i, e in enumerate(many):
-        assert np.array_equal(e.scores, explainer.explain(X[i]).scores)
-    assert [e.target for e in many] == model.predict(X[:20]).tolist()
-
-
-def test_pickled_explainer_of_a_picklable_model(pipeline: Any, customers: Any) -> None:
-    table, _ = customers
-    explainer = eagle.Explainer(pipeline, table, budget=BUDGET)
-    again = pickle.loads(pickle.dumps(explainer))
-    assert np.array_equal(
-        again.explain(table.iloc[5]).scores, explainer.explain(table.iloc[5]).scores
-    )
-
-
-def test_to_a_frame_and_back_from_a_file(pipeline: Any, customers: Any, tmp_path: Any) -> None:
-    table, _ = customers
-    e = eagle.Explainer(pipeline, table, budget=BUDGET).explain(table.iloc[1], "buys")
-    e.save(tmp_path / "why.json")
-    back = eagle.Explanation.load(tmp_path / "why.json")
-    pd.testing.assert_frame_equal(back.to_frame(), e.to_frame())
-    frame = e.to_frame(0.9)
-    assert frame["feature"].tolist() == list(table.columns)
-    assert (frame["low"] < frame["score"]).all()
-    assert sorted(frame["rank"]) == [1, 2, 3, 4, 5]
-
-
-@pytest.mark.parametrize("kind", [pl.from_pandas, pa.Table.from_pandas])
-def test_polars_and_pyarrow(kind: Any, customers: Any) -> None:
-    pandas = customers[0].assign(grade=customers[0]["grade"].astype(str))
-    table = kind(pandas)
-    seen: list[Any] = []
-
-    def model(X: Any) -> Any:
-        seen.append(X)
-        income = X["income"].to_numpy().astype(float)
-        graz = np.array([t == "Graz" for t in X["town"].to_numpy()])
-        return np.nan_to_num(income, nan=50) / 50 + graz
-
-    e = eagle.Explainer(model, table, budget=BUDGET).explain(table[:1])
-    check(e, 5)
-    assert type(seen[0]) is type(table)
-    assert seen[0].schema == table.schema or seen[0].schema.equals(table.schema, False)
-    same = eagle.Explainer(model, pandas, budget=BUDGET).explain(pandas.iloc[0])
-    assert np.allclose(e.scores, same.scores)
-    assert e.conditions == same.conditions
 
 
 def test_partial_callables_and_searches(binary: Any) -> None:
@@ -384,35 +303,6 @@ def test_what_was_paid_for_is_kept_when_the_third_call_fails(binary: Any, fault:
     if fault == "raises":
         assert "ConnectionError" in str(caught.value)
         assert isinstance(caught.value.__cause__, ConnectionError)
-
-
-def test_a_model_that_takes_few_rows_at_a_time(binary: Any) -> None:
-    X, y = binary
-    model, sizes = forest(X, y), []
-
-    def small(X: Any) -> Any:
-        sizes.append(len(X))
-        return model.predict_proba(X)
-
-    e = eagle.Explainer(small, X, budget=BUDGET, batch_rows=30).explain(X[0])
-    assert max(sizes) <= 30
-    assert e.bill.calls == len(sizes) == 3
-    assert np.array_equal(e.scores, eagle.Explainer(model, X, budget=BUDGET).explain(X[0]).scores)
-
-
-def test_answers_before_a_failure_within_one_row_are_kept(binary: Any) -> None:
-    X, _ = binary
-    calls: list[Any] = []
-
-    def moody(X: Any) -> Any:
-        calls.append(X)
-        if len(calls) == 3:
-            raise TimeoutError
-        return X[:, 0]
-
-    with pytest.raises(eagle.ModelError) as caught:
-        eagle.Explainer(moody, X, budget=BUDGET, batch_rows=30).explain(X[0])
-    assert np.array_equal(caught.value.answers[:, 0], np.concatenate(calls[:2])[:, 0])
 
 
 def test_a_model_that_writes_into_its_input(binary: Any) -> None:

@@ -11,20 +11,23 @@ import pytest
 
 import eagle
 from catalogue import CASES, CHOICES, FOREIGN, METHODS
-from eagle import methods
-from eagle.design.balanced import Sobol
-from eagle.design.greedy import Greedy
-from eagle.engine.method import Choice, Method
-from eagle.foreign import Foreign
-from eagle.kernel import Exponential
-from eagle.source.parts import PartInstances, ThingInParts
-from eagle.source.tables import SOURCE
-from eagle.surrogate.bayes import BayesLinear
-from eagle.surrogate.bootstrap import Bootstrap
-from eagle.surrogate.fit import DeferredFit, Fit, Fitter
-from eagle.surrogate.functional import Functional
-from eagle.surrogate.robust import Robust
-from eagle.types import NOTHING, Array, Kernel, Need, Points, Rows, Space, lacking
+from eagle import methods, peers
+from eagle._engine import default
+from eagle._engine.method import Choice, Method
+from eagle._sources.tables import SOURCE
+from eagle._values.arrays import Array, Points
+from eagle._values.checks import lacking
+from eagle.contracts import NOTHING, Kernel, Need, Rows, Space
+from eagle.designs.balanced import Sobol
+from eagle.designs.gains import Gains
+from eagle.designs.greedy import Greedy
+from eagle.kernels import Exponential
+from eagle.peers.bootstrap import Bootstrap
+from eagle.peers.foreign import Foreign
+from eagle.surrogates.bayes import BayesLinear
+from eagle.surrogates.fit import DeferredFit, Fit, Fitter
+from eagle.surrogates.functional import Functional
+from eagle.surrogates.robust import Robust
 
 
 @dataclass(frozen=True)
@@ -129,15 +132,8 @@ class Unknowing(Slope):
 @pytest.mark.parametrize(
     "method",
     [
-        methods.LIME,
-        methods.EAGLE,
-        methods.GLIME,
-        methods.BAYESLIME,
-        methods.CLIMAX,
-        methods.EAGLE_HADAMARD,
-        methods.DLIME,
-        methods.S_LIME,
-        METHODS["eagle mirrored"],
+        *(peers.LIME, methods.EAGLE, peers.GLIME, peers.BAYESLIME, peers.CLIMAX),
+        *(METHODS["eagle hadamard"], peers.DLIME, peers.S_LIME, METHODS["eagle mirrored"]),
     ],
     ids=lambda m: m.name,
 )
@@ -161,9 +157,9 @@ def test_intervals_of_balanced_rows_alone_on_others() -> None:
 
 def test_a_design_that_misspells_its_weight_is_refused() -> None:
     with pytest.raises(eagle.InputError, match=r"Misspelt.* does not: it lacks weight"):
-        replace(methods.LIME, design=Misspelt())  # type: ignore[arg-type]
+        replace(peers.LIME, design=Misspelt())  # type: ignore[arg-type]
     data = np.random.default_rng(0).normal(size=(100, 3))
-    mine = replace(methods.LIME, name="mine", design=Own())
+    mine = replace(peers.LIME, name="mine", design=Own())
     e = eagle.Explainer(lambda X: X[:, 0], data, method=mine, budget=60).explain(data[0])
     assert (e.evidence.weight == 1).all()
 
@@ -179,7 +175,7 @@ def test_a_design_that_misspells_its_weight_is_refused() -> None:
 )
 def test_what_parts_return_is_checked(part: Any, message: str) -> None:
     data = np.random.default_rng(0).normal(size=(100, 3))
-    mine = replace(methods.LIME, name="mine", **part)
+    mine = replace(peers.LIME, name="mine", **part)
     with pytest.raises(eagle.InputError, match=message):
         eagle.Explainer(lambda X: X[:, 0], data, method=mine, budget=60).explain(data[0])
 
@@ -187,7 +183,7 @@ def test_what_parts_return_is_checked(part: Any, message: str) -> None:
 class Baskets:
     """A source as a user would write it; its space lacks a member."""
 
-    kind = eagle.types.Kind("thing", "binned", frozenset({Need.MATCHES}))
+    kind = eagle.contracts.Kind("thing", "binned", frozenset({Need.MATCHES}))
 
     def describe(self, *_: Any) -> list[str]:
         return []
@@ -195,11 +191,10 @@ class Baskets:
     keep = without = describe
 
     def groups(self, X: Any, wanted: Any) -> list[Any]:
-        things = PartInstances(
-            (ThingInParts(("a", "b"), (0, 1), ("a", "b")),), eagle.Parts(list, list)
-        )
+        (group,) = eagle.Parts(list, list).groups(["a", "b"], wanted)
+        things = group.instances
         object.__setattr__(things, "space", lambda i: Incomplete())
-        return [eagle.types.Group(things, [0])]
+        return [eagle.contracts.Group(things, [0])]
 
 
 class Incomplete:
@@ -215,7 +210,7 @@ class Nameless:
 
 def test_a_process_needs_rows_of_a_space() -> None:
     data = np.random.default_rng(0).normal(size=(100, 3))
-    mine = replace(methods.DLIME_NEAREST, name="mine", surrogate=Functional())
+    mine = replace(peers.DLIME_NEAREST, name="mine", surrogate=Functional())
     with pytest.raises(eagle.InputError, match="needs rows that a space draws"):
         eagle.Explainer(lambda X: X[:, 0], data, method=mine).explain(data[0])
 
@@ -251,15 +246,17 @@ def test_sources_and_spaces_are_checked_too() -> None:
 )
 def test_parts_that_are_none(part: Any, message: str) -> None:
     with pytest.raises(eagle.InputError, match=message):
-        replace(methods.LIME, **part)
+        replace(peers.LIME, **part)
 
 
 def test_every_method_and_every_source_is_in_the_catalogue() -> None:
     listed = {m.name for m in (METHODS | FOREIGN | CHOICES).values()}
-    every = [m for m in vars(methods).values() if isinstance(m, Method | Foreign | Choice)]
-    assert len(every) > 30
+    every = [getattr(module, name) for module in (methods, peers) for name in module.__all__]
+    every = [m for m in every if isinstance(m, Method | Foreign | Choice)]
+    assert len(every) == 30
     assert {m.name for m in every} - listed == set()
-    sources = {value for value in vars(eagle).values() if isinstance(value, type)}
+    named = [*vars(eagle).values(), *vars(eagle.language).values()]
+    sources = {value for value in named if isinstance(value, type)}
     sources = {one for one in sources if not lacking(one, *SOURCE)}
     assert {one.__name__ for one in sources} == {"Images", "Parts", "Prompt", "Series", "Texts"}
     assert sources <= {type(case.data) for case in CASES.values()}
@@ -267,10 +264,13 @@ def test_every_method_and_every_source_is_in_the_catalogue() -> None:
 
 def test_a_users_surrogate_goes_with_any_design() -> None:
     data = np.random.default_rng(0).normal(size=(200, 3))
-    for method in (methods.LIME, methods.EAGLE_BALANCED, methods.BAYESLIME):
+    for method in (peers.LIME, methods.EAGLE_BALANCED, peers.BAYESLIME):
         mine = replace(method, name="mine", surrogate=Slope())
         e = eagle.Explainer(
-            lambda X: 2 * X[:, 0] - X[:, 1], data, view="continuous", method=mine, budget=100
+            lambda X: 2 * X[:, 0] - X[:, 1],
+            eagle.Table(data, view="continuous"),
+            method=mine,
+            budget=100,
         ).explain(data[0])
         assert e.order().tolist()[:2] == [0, 1]
         assert e.posterior is None
@@ -286,23 +286,23 @@ def test_what_parts_need_of_one_another_is_not_asked_of_the_caller(method: Any) 
 @pytest.mark.parametrize(
     ("d", "masks", "rows", "growing", "name"),
     [
-        (1, False, 500, False, "EAGLE (balanced)"),
-        (16, False, 50, False, "EAGLE (balanced)"),
-        (30, False, 100, False, "EAGLE (wide)"),
-        (30, False, 100, True, "EAGLE (balanced)"),
-        (1000, False, 500, False, "EAGLE (wide)"),
-        (1000, False, 20_000, False, "EAGLE (balanced)"),
-        (1, True, 2, False, "EAGLE (masks)"),
-        (20, True, 500, False, "EAGLE (masks)"),
+        (1, False, 500, False, "balanced"),
+        (16, False, 50, False, "balanced"),
+        (30, False, 100, False, "latin"),
+        (30, False, 100, True, "balanced"),
+        (1000, False, 500, False, "latin"),
+        (1000, False, 20_000, False, "balanced"),
+        (1, True, 2, False, "balanced masks"),
+        (20, True, 500, False, "balanced masks"),
         (300, True, 500, False, "EAGLE (few rows)"),
-        (300, True, 500, True, "EAGLE (balanced)"),
-        (100, True, 500, True, "EAGLE (masks)"),
+        (300, True, 500, True, "balanced"),
+        (100, True, 500, True, "balanced masks"),
     ],
 )
 def test_the_default_suits_features_and_rows(
     d: int, masks: bool, rows: int, growing: bool, name: str
 ) -> None:
-    method = methods.suited(d, masks, rows, growing)
+    method = default.choose(d, masks, rows, growing)
     assert method.name == name
     assert method.nested or not growing
 
@@ -311,22 +311,20 @@ def test_rows_follow_the_features_of_a_table() -> None:
     wide = np.random.default_rng(0).normal(size=(50, 40))
     explainer = eagle.Explainer(lambda x: x[:, 0], wide)
     assert explainer.budget == 800
-    assert "Method: EAGLE, by EAGLE (balanced), up to 800 rows" in explainer.describe()
+    assert "Method: default, by balanced, up to 800 rows" in explainer.describe()
     assert eagle.Explainer(lambda x: x[:, 0], wide[:, :9]).budget == 500
     few = eagle.Explainer(lambda x: x[:, 0], wide, budget=100)
-    assert "by EAGLE (wide), up to 100 rows" in few.describe()
-    assert few.explain(wide[0]).method == "EAGLE (wide)"
+    assert "by latin, up to 100 rows" in few.describe()
+    assert few.explain(wide[0]).method == "latin"
 
 
-def test_few_parts_are_explained_exactly() -> None:
-    def model(texts: list[str]) -> Any:
-        return np.array([0.44 * ("Good" in t) for t in texts])
-
-    e = eagle.Explainer(model, eagle.Texts(), task="regression").explain("Good")
-    assert e.bill.rows == 2
-    assert np.allclose(e.scores, 0.44)
-    assert np.allclose(e.interval(), 0.44)
-    e = eagle.Explainer(model, eagle.Texts(), task="regression").explain("Good.")
-    assert e.names == ("Good", ".")
-    assert e.bill.rows == 4
-    assert np.allclose(e.interval(), [[0.44, 0.44], [0.0, 0.0]])
+def test_only_what_selects_by_expected_gain_is_called_eagle() -> None:
+    """The choice is the default, a result has the name of what ran, and no two names are equal."""
+    by_gain = (Greedy, Gains)
+    every = {n: m for n, m in vars(methods).items() if isinstance(m, Method) and n.isupper()}
+    for method in every.values():
+        assert method.name.startswith("EAGLE") == isinstance(method.design, by_gain), method.name
+    names = [m.name for m in {id(m): m for m in every.values()}.values()]
+    assert len(set(names)) == len(names)
+    assert methods.DEFAULT.name == "default"
+    assert methods.DEFAULT.where(True).name == "default"

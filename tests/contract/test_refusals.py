@@ -9,10 +9,11 @@ import pytest
 
 import eagle
 from catalogue import CASES, METHODS, Case, supports
-from eagle import Background, Images, Texts, methods
-from eagle.engine.method import Method
-from eagle.foreign import Foreign
-from eagle.types import Need
+from eagle import Background, Images, Texts, peers
+from eagle._engine.method import Method
+from eagle.contracts import Need
+from eagle.peers.foreign import Foreign
+from tables import explainer_of
 
 REFUSED = [
     pytest.param(method, case, id=f"{name} | {place}")
@@ -51,22 +52,22 @@ def test_there_is_something_to_refuse() -> None:
 def test_what_cannot_be_done_is_refused_at_the_door(case: Case, method: Method) -> None:
     model = Never()
     with pytest.raises(eagle.InputError) as caught:
-        eagle.Explainer(model, case.data, method=method, **case.options)
+        explainer_of(model, case.data, method=method, **case.options)
     readable(caught.value, method, method.needs)
-    fine = eagle.Explainer(model, case.data, method=methods.LIME, **case.options)
+    fine = explainer_of(model, case.data, method=peers.LIME, **case.options)
     with pytest.raises(eagle.InputError) as again:
-        fine.using(method)
+        fine.with_options(method)
     assert str(again.value) == str(caught.value)
-    assert fine.method is methods.LIME  # and is still what it was
+    assert fine.method is peers.LIME  # and is still what it was
     with pytest.raises(eagle.InputError):
-        eagle.compare([methods.LIME, method], fine, case.row(0), progress=False)
+        eagle.compare_methods(fine, [peers.LIME, method], case.row(0), progress=False)
     assert model.asked == 0
 
 
 @pytest.mark.parametrize("data", [Images(np.eye(2, dtype=int)), Texts()])
 @pytest.mark.parametrize(
     "method",
-    [methods.DLIME, methods.SHAP_KERNEL, methods.SHAP_PERMUTATION, methods.GLIME_GAUSS],
+    [peers.DLIME, peers.SHAP_KERNEL, peers.SHAP_PERMUTATION, peers.GLIME_GAUSS],
 )
 def test_pictures_and_texts_are_no_tables(method: Method | Foreign, data: Any) -> None:
     with pytest.raises(eagle.InputError) as caught:
@@ -76,28 +77,30 @@ def test_pictures_and_texts_are_no_tables(method: Method | Foreign, data: Any) -
 
 
 @pytest.mark.parametrize(
-    "method", [methods.DLIME, methods.DLIME_NEAREST, methods.SHAP_KERNEL, methods.SHAP_PERMUTATION]
+    "method", [peers.DLIME, peers.DLIME_NEAREST, peers.SHAP_KERNEL, peers.SHAP_PERMUTATION]
 )
 def test_a_summary_has_no_rows(method: Method | Foreign) -> None:
     data = np.random.default_rng(0).normal(size=(50, 3))
     for given in ({"data": Background.of(data)}, {"scales": [1.0, 1.0, 1.0]}):
         with pytest.raises(eagle.InputError, match="give the data itself") as caught:
-            eagle.Explainer(Never(), method=method, **given)
+            explainer_of(Never(), method=method, **given)
         readable(caught.value, method, frozenset({Need.ROWS}))
 
 
-@pytest.mark.parametrize("method", ["EAGLE", None, Method, 3])
+@pytest.mark.parametrize("method", [None, Method, 3])
 def test_what_is_no_method_is_refused(method: Any) -> None:
     data = np.random.default_rng(0).normal(size=(50, 3))
-    with pytest.raises(eagle.InputError, match="a method is a value such as"):
+    with pytest.raises(
+        eagle.InputError, match="a method is a name such as 'lime', or a value such"
+    ):
         eagle.Explainer(Never(), data, method=method)
 
 
 def test_what_is_adaptive_has_no_plan_and_no_bootstrap() -> None:
     data = np.random.default_rng(0).normal(size=(50, 3))
     with pytest.raises(eagle.InputError, match="BayesLIME chooses rows by the answers"):
-        eagle.Explainer(Never(), data, method=methods.BAYESLIME).plan(data[:1])
+        eagle.Explainer(Never(), data, method=peers.BAYESLIME).plan(data[:1])
     with pytest.raises(eagle.InputError, match="a bootstrap needs a planned method"):
-        methods.Bootstrapped(methods.BAYESLIME)
+        peers.with_bootstrap(peers.BAYESLIME)
     with pytest.raises(eagle.InputError, match="Kernel SHAP asks the model itself"):
-        eagle.Explainer(Never(), data, method=methods.SHAP_KERNEL).plan(data[:1])
+        eagle.Explainer(Never(), data, method=peers.SHAP_KERNEL).plan(data[:1])

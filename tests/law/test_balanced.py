@@ -12,17 +12,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import comb
 
-from eagle.design import directions as directions_module
-from eagle.design.balanced import Sobol, masks, scrambled
-from eagle.design.directions import BITS, MOST, by_points, directions
-from eagle.design.hadamard import Hadamard, likely, rows
-from eagle.design.law import Absorbed, mean_weight, quantile, raw
-from eagle.design.tilted import Gauss
-from eagle.kernel import Exponential, Unit, cosine_distance
-from eagle.source.masks import EvenSizes, Fair, MaskSpace, OffsetSpace
-from eagle.table.background import STEPS, Background
-from eagle.table.rows import Table, TableSpace
-from eagle.types import InputError, Points
+from eagle._sources.masks import EvenSizes, Fair, MaskSpace, OffsetSpace
+from eagle._tables.background import STEPS, Background
+from eagle._tables.rows import TableInstances, TableSpace
+from eagle._values.arrays import Points
+from eagle.designs import directions as directions_module
+from eagle.designs.balanced import Sobol, masks, scrambled_sobol
+from eagle.designs.directions import BITS, MAX_DIMENSIONS, by_points, directions
+from eagle.designs.hadamard import Hadamard, likely, rows
+from eagle.designs.law import Absorbed, mean_weight, quantile, raw
+from eagle.errors import InputError
+from eagle.kernels import Exponential, Unit, cosine_distance
+from eagle.peers.offsets import Gauss
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -37,7 +38,7 @@ def table(shares: list[int], binned: bool = True, row: Any = None) -> TableSpace
     data = np.column_stack([levels, np.arange(32.0), np.arange(32.0) ** 2])
     background = Background.of(data, categories=list(range(len(shares))))
     own = np.ones(len(shares) + 2) if row is None else np.asarray(row, dtype=float)
-    return Table(background, background.adopt(own[None]), binned).space(0)
+    return TableInstances(background, background.adopt(own[None]), binned).space(0)
 
 
 def plan(space: Any, n: int, seed: int, kernel: Any = None) -> Points:
@@ -72,7 +73,7 @@ def test_every_coordinate_has_one_point_in_every_part_of_its_law(
     seed: int, log: int, d: int
 ) -> None:
     n = 2**log
-    u = scrambled(n, d, rng(seed))
+    u = scrambled_sobol(n, d, rng(seed))
     assert (np.sort(np.floor(u * n), axis=0) == np.arange(n)[:, None]).all()
 
 
@@ -97,11 +98,11 @@ def point_by_point(n: int, d: int, generator: np.random.Generator) -> Any:
 @pytest.mark.parametrize("n", [1, 2, 3, 499, 5000])
 def test_points_are_those_of_scipy_scrambled_to_the_last_bit(n: int, d: int) -> None:
     for seed in (0, 7):
-        assert np.array_equal(scrambled(n, d, rng(seed)), point_by_point(n, d, rng(seed)))
+        assert np.array_equal(scrambled_sobol(n, d, rng(seed)), point_by_point(n, d, rng(seed)))
 
 
 def test_every_direction_is_that_of_scipy() -> None:
-    assert np.array_equal(directions(MOST, 8), by_points(MOST, 8))
+    assert np.array_equal(directions(MAX_DIMENSIONS, 8), by_points(MAX_DIMENSIONS, 8))
     assert np.array_equal(directions(50, 16), by_points(50, 16))
     assert directions(3, 0).shape == by_points(3, 0).shape == (0, 3)
 
@@ -122,14 +123,14 @@ def test_without_the_file_of_scipy_points_are_the_same(
         np.savez(tmp_path / "stats" / "_sobol_direction_numbers.npz", **FILES[form])
     else:
         (tmp_path / "stats" / "_sobol_direction_numbers.npz").write_bytes(b"PK\x03\x04 torn")
-    expected = scrambled(99, 7, rng(1))
+    expected = scrambled_sobol(99, 7, rng(1))
     elsewhere = SimpleNamespace(submodule_search_locations=[str(tmp_path)])
     monkeypatch.setattr(directions_module, "find_spec", lambda name: elsewhere)
     for kept in (directions_module.read_stored, directions):
         kept.cache_clear()
     try:
         assert directions_module.read_stored() is None
-        assert np.array_equal(scrambled(99, 7, rng(1)), expected)
+        assert np.array_equal(scrambled_sobol(99, 7, rng(1)), expected)
     finally:
         for kept in (directions_module.read_stored, directions):
             kept.cache_clear()
@@ -150,7 +151,7 @@ def test_marginals_of_the_tilted_law_are_met_within_one_row(seed: int, log: int,
 def test_any_rows_of_a_pair_of_directions_are_uniform(seed: int, log: int) -> None:
     # The first two directions are a net: every box of area 1/n has its point.
     n = 2**log
-    u = scrambled(n, 2, rng(seed))
+    u = scrambled_sobol(n, 2, rng(seed))
     for a in range(log + 1):
         cells = np.floor(u[:, 0] * 2**a) * 2 ** (log - a) + np.floor(u[:, 1] * 2 ** (log - a))
         assert len(set(cells.tolist())) == n
@@ -161,7 +162,7 @@ def test_masks_obey_their_law(name: str) -> None:
     space, d = SPACES[name][0], 9
     chances = np.asarray(space.counts) * np.linspace(0.2, 1, d + 1)
     chances /= chances.sum()
-    off = np.concatenate([masks(chances, scrambled(2**13, d, rng(i))) for i in range(16)])
+    off = np.concatenate([masks(chances, scrambled_sobol(2**13, d, rng(i))) for i in range(16)])
     kept = (d - off.sum(axis=1)).astype(int)
     assert np.allclose(np.bincount(kept, minlength=d + 1) / len(off), chances, atol=2e-3)
     # Which parts are kept, none decides: all masks of a size are as frequent.
@@ -178,7 +179,7 @@ def test_features_in_another_order_have_the_same_points_in_that_order(
     space = table([3, 20, 32, 16])
     kept, where = space.table.kept[0], np.array(order)
     tilt, key = Absorbed().tilt(space, Exponential()), rng(seed).random(6)
-    uniform = np.insert(scrambled(50, 6, rng(seed)), 0, 0.0, axis=1)
+    uniform = np.insert(scrambled_sobol(50, 6, rng(seed)), 0, 0.0, axis=1)
     moves = kept < STEPS
 
     def points(of: Any) -> Any:
@@ -195,7 +196,7 @@ def test_what_cannot_change_leaves_the_best_directions_to_the_others(seed: int) 
     """A column that cannot leave its bin does not change how the others are asked."""
     n, kernel = 64, Unit()
     points = plan(table([32, 16, 16, 32, 16]), n + 1, seed, kernel)[1:]
-    plain = scrambled(n, 7, _after(seed, 7))
+    plain = scrambled_sobol(n, 7, _after(seed, 7))
     moved = {tuple(np.floor(column * STEPS)) for column in plain[:, :5].T}
     assert {tuple(column.astype(float)) for column in points[:, [1, 2, 4, 5, 6]].T} == moved
 
@@ -228,7 +229,7 @@ def test_company_does_not_matter_and_nobody_may_come() -> None:
 def test_what_is_refused() -> None:
     assert Sobol(Gauss(0.5)).needs == Gauss.needs
     with pytest.raises(InputError, match="21,201"):
-        scrambled(4, MOST + 1, rng(0))
+        scrambled_sobol(4, MAX_DIMENSIONS + 1, rng(0))
     with pytest.raises(InputError, match="absorbed"):
         plan(table([3]), 5, 0, Exponential(distance=cosine_distance))
 

@@ -13,17 +13,17 @@ from hypothesis.extra import numpy as hnp
 
 import eagle
 from catalogue import Recorder
-from eagle import methods
-from eagle.table.background import Background
+from eagle import methods, peers
+from eagle._tables.background import Background
 
 VIEWS = ["binned", "continuous"]
 OFFSETS = [
     methods.EAGLE_BALANCED,
-    methods.LIME,
-    methods.GLIME_GAUSS,
-    methods.GLIME_LAPLACE,
-    methods.GLIME_UNIFORM,
-    methods.UNRAVEL,
+    peers.LIME,
+    peers.GLIME_GAUSS,
+    peers.GLIME_LAPLACE,
+    peers.GLIME_UNIFORM,
+    peers.UNRAVEL,
 ]
 
 TIED = st.lists(
@@ -46,7 +46,7 @@ def test_what_varies_in_the_data_changes_in_what_is_asked(
     data = column.astype(np.int64) if whole else column
     x = data[pick % len(data)]
     model = Recorder(lambda q: (q[:, 0] == x[0]).astype(float))
-    e = eagle.Explainer(model, data, view=view).explain(x)
+    e = eagle.Explainer(model, eagle.Table(data, view=view)).explain(x)
     if len(np.unique(data)) == 1:
         assert e.scores[0] == 0
         assert "never changed" in " ".join(e.warnings)
@@ -103,9 +103,14 @@ def test_conditions_of_bins_with_one_value() -> None:
         return explainer.explain(row).conditions
 
     assert conditions(rating=5, gain=0.0, half=0.5) == ("rating = 5", "gain = 0", "half = 0.5")
-    assert conditions(rating=2, gain=9.0, half=0.7) == ("rating ≤ 4", "gain > 0", "half = 0.7")
-    # What the background never saw is in no bin of one value.
-    assert conditions(rating=6, gain=-1.0, half=0.0) == ("rating = 6", "gain = -1", "half = 0")
+    assert conditions(rating=2, gain=9.0, half=0.7) == (
+        "rating ≤ 4",
+        "gain > 0",
+        "half = 0.7 (not in the data)",
+    )
+    # What the background never saw is in no bin of one value, and is said to be new.
+    told = conditions(rating=6, gain=-1.0, half=0.0)
+    assert told == ("rating = 6 (not in the data)", "gain = -1 (not in the data)", "half = 0")
 
 
 def test_few_rows_that_all_differ_have_ranges() -> None:
@@ -133,10 +138,9 @@ def test_two_values_move_only_between_them(method: Any, kind: Any, share: float)
     model = Recorder(lambda q: 3.0 * q[:, 0] + 0.1 * q[:, 1])
     ex = eagle.Explainer(
         model,
-        data.astype(kind),
-        view="continuous",
+        eagle.Table(data.astype(kind), view="continuous"),
         method=method,
-        budget=12 if method is methods.UNRAVEL else 200,
+        budget=12 if method is peers.UNRAVEL else 200,
     )
     for own, other in ((0, 1), (1, 0)):
         e = ex.explain(np.array([own, 2], dtype=kind))
@@ -155,7 +159,7 @@ def test_integers_that_hardly_vary_move_all_the_same() -> None:
     data[:6, 0] = 1, 2, 3, 4, 5, 6
     data[6:20, 0] = 1
     model = Recorder(lambda q: 2.0 * q[:, 0])
-    e = eagle.Explainer(model, data, view="continuous").explain([0])
+    e = eagle.Explainer(model, eagle.Table(data, view="continuous")).explain([0])
     assert {-1, 0, 1} <= set(np.unique(model.asked[0]).tolist())
     assert e.scores[0] == pytest.approx(1.0, rel=0.1)  # 2 a unit, and a step is half of one
 
@@ -176,7 +180,7 @@ FLOATS = st.one_of(*(_floats(kind) for kind in (np.float16, np.float32, np.float
 @given(data=FLOATS)
 def test_finite_data_stay_finite(view: Any, data: np.ndarray[Any, Any]) -> None:
     model = Recorder(lambda q: np.zeros(len(q)))
-    explainer = eagle.Explainer(model, data, view=view, budget=40)
+    explainer = eagle.Explainer(model, eagle.Table(data, view=view), budget=40)
     for row in data[:3]:
         e = explainer.explain(row)
         assert np.isfinite(model.asked.pop()).all()
@@ -192,7 +196,8 @@ def test_units_of_any_size(size: float) -> None:
 
     def scores(unit: float) -> Any:
         explainer = eagle.Explainer(
-            lambda q: np.tanh(q[:, 0] / unit) + q[:, 1], data * [unit, 1], view="continuous"
+            lambda q: np.tanh(q[:, 0] / unit) + q[:, 1],
+            eagle.Table(data * [unit, 1], view="continuous"),
         )
         return explainer.explain(data[3] * [unit, 1]).scores
 
@@ -207,7 +212,9 @@ def test_plans_tell_bounds_apart() -> None:
         return 2 * q[:, 0] + q[:, 1]
 
     for low in (0.0, -1.0, -3.0):
-        explainer = eagle.Explainer(model, data, view="continuous", bounds={0: (low, None)})
+        explainer = eagle.Explainer(
+            model, eagle.Table(data, view="continuous", bounds={0: (low, None)})
+        )
         e = explainer.explain([0.1, 0.0])
         steps = explainer.background.columns[0].scale if explainer.background else np.nan
         asked = explainer.plan([0.1, 0.0]).inputs
@@ -220,7 +227,7 @@ def test_neighbours_of_any_size() -> None:
 
     def asked(unit: float) -> Any:
         model = Recorder(lambda q: q[:, 1] / unit)
-        eagle.Explainer(model, data * unit, method=methods.DLIME).explain(data[3] * unit)
+        eagle.Explainer(model, data * unit, method=peers.DLIME).explain(data[3] * unit)
         return model.asked[0] / unit
 
     for unit in (2.0**520, 2.0**1020, 2.0**-600):
@@ -231,7 +238,12 @@ def test_neighbours_of_any_size() -> None:
 def test_what_varies_little_beside_its_size_is_explained(view: Any) -> None:
     """Large numbers that differ little, such as times in seconds, still change."""
     data = -1e13 + np.random.default_rng(6).normal(size=(300, 1))
-    e = eagle.Explainer(lambda q: q[:, 0] + 1e13, data, view=view).explain(data[3])
+    e = eagle.Explainer(lambda q: q[:, 0] + 1e13, eagle.Table(data, view=view)).explain(data[3])
     assert abs(e.scores[0]) > 0.1
     constant = np.full((300, 1), 0.1)
-    assert eagle.Explainer(lambda q: q[:, 0], constant, view=view).explain([0.1]).scores[0] == 0
+    assert (
+        eagle.Explainer(lambda q: q[:, 0], eagle.Table(constant, view=view))
+        .explain([0.1])
+        .scores[0]
+        == 0
+    )

@@ -10,24 +10,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import eagle
-from eagle import methods
-from eagle.design.complements import Complements, every_pair
-from eagle.design.law import sizes
-from eagle.engine.plan import Planner
-from eagle.kernel import Exponential, Unit, cosine_distance
-from eagle.source.masks import EvenSizes, Fair, MaskSpace
-from eagle.source.texts import words
-from eagle.surrogate.pairs import Paired, bent
-from eagle.types import InputError, Points, Rows
+from eagle._engine import default
+from eagle._engine.planning import Planner
+from eagle._sources.masks import EvenSizes, Fair, MaskSpace
+from eagle._sources.texts import words
+from eagle._values.arrays import Points
+from eagle.contracts import Rows
+from eagle.designs.complements import Complements, every_pair
+from eagle.designs.law import sizes
+from eagle.errors import InputError
+from eagle.kernels import COSINE, Exponential, Unit, cosine_distance
+from eagle.surrogates.pairs import Paired, bend_terms
 
 seeds = st.integers(0, 2**32 - 1)
 parts = st.integers(1, 40)
 laws = st.sampled_from([Fair(), EvenSizes()])
-KERNELS = [methods.COSINE, Unit(), Exponential(0.02, distance=cosine_distance)]
+KERNELS = [COSINE, Unit(), Exponential(0.02, distance=cosine_distance)]
 kernels = st.sampled_from(KERNELS)
 
 
-def plan(space: Any, n: int, seed: int, kernel: Any = methods.COSINE, block: bool = True) -> Points:
+def plan(space: Any, n: int, seed: int, kernel: Any = COSINE, block: bool = True) -> Points:
     rng = np.random.Generator(np.random.PCG64(seed))
     return Complements(block).plan([space], kernel, n, rng)[0]
 
@@ -68,10 +70,10 @@ def test_weights_are_positive_and_have_the_law_of_the_sizes_that_are_there(
 ) -> None:
     space = MaskSpace(d, law)
     z = space.features(plan(space, n, seed))
-    weight = Complements().weight(space, methods.COSINE, z)
+    weight = Complements().weight(space, COSINE, z)
     assert (weight > 0).all()
     there = np.bincount(z.sum(axis=1).astype(int), weight, minlength=d + 1) / len(z)
-    exact = sizes(space, methods.COSINE)
+    exact = sizes(space, COSINE)
     assert np.allclose(there[there > 0], exact[there > 0], atol=1e-12)
 
 
@@ -86,7 +88,7 @@ def test_listed_masks_are_all_there_are(d: int, seed: int) -> None:
 def test_a_bend_is_orthogonal_to_every_line_in_the_size(seed: int, d: int, n: int) -> None:
     rng = np.random.default_rng(seed)
     kept, weight = rng.integers(0, d + 1, n), rng.random(n) + 0.1
-    bends = bent(kept, weight, 3)
+    bends = bend_terms(kept, weight, 3)
     columns = np.column_stack([np.ones(n), kept / d, bends])
     gram = (columns * weight[:, None]).T @ columns / weight.sum()
     assert np.allclose(gram[2:, :2], 0, atol=1e-9)
@@ -96,7 +98,7 @@ def test_a_bend_is_orthogonal_to_every_line_in_the_size(seed: int, d: int, n: in
 @pytest.mark.parametrize("law", [Fair(), EvenSizes()])
 def test_a_line_is_found_exactly_up_to_what_is_shrunk(law: Any) -> None:
     d, n = 10, 200
-    (made,) = Planner(methods.EAGLE_MASKS, n, 0).prepare([MaskSpace(d, law)])
+    (made,) = Planner(default.MASKS, n, 0).plan([MaskSpace(d, law)])
     slopes = np.linspace(-1, 2, d)
     fit = made.fitter.fit(5 + made.rows.features @ slopes)
     assert np.abs(fit.scores - slopes).max() < 0.1 * d / n * 4
@@ -110,7 +112,7 @@ def test_more_parts_than_half_the_rows_have_no_intervals() -> None:
     said = eagle.Explainer(
         lambda texts: [float(len(t)) for t in texts],
         eagle.Texts(words),
-        method=methods.EAGLE_MASKS,
+        method=default.MASKS,
         budget=60,
     ).explain(many)
     assert said.posterior is None
@@ -128,15 +130,15 @@ def test_only_masks_have_complements() -> None:
             Paired(shrinkage=wrong)
     data = np.random.default_rng(0).normal(size=(50, 3))
     with pytest.raises(InputError, match="parts of an image or a text"):
-        eagle.Explainer(lambda X: X[:, 0], data, method=methods.EAGLE_MASKS)
+        eagle.Explainer(lambda X: X[:, 0], data, method=default.MASKS)
 
 
 def test_it_stops_once_all_is_known() -> None:
     e = eagle.Explainer(
         lambda lists: [float(len(t)) + 0.2 * ("a" in t) for t in lists],
         eagle.Parts(list, list),
-        method=methods.EAGLE_MASKS,
+        method=default.MASKS,
         budget=2000,
     ).explain("abcdefgh", until=eagle.until.Top(1))
-    assert e.bill.rows <= 256
+    assert e.cost.rows <= 256
     assert e.top(1) == ["a"]

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
+from eagle._questions.totals import Block, Mean, totals
 from eagle.dataset.source import Parquet, WantedColumns
-from eagle.files.folders import Manifest
-from eagle.totals import Block, Mean, totals
+from eagle.saved.folders import Manifest
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ import pytest
 import hostile
 from eagle import Explanation, Explanations
 from eagle.comparison import Comparison
-from eagle.types import EagleError
+from eagle.errors import EagleError
 
 CASES = int(os.environ.get("EAGLE_FUZZ", "2000"))
 BLOCK = 100
@@ -35,7 +35,7 @@ def holds(e: Explanation) -> None:
     assert e.scores.shape == (d,)
     assert np.isfinite(e.scores).all()
     assert np.isfinite([e.prediction, e.local_prediction]).all()
-    low, high = e.shown().T
+    low, high = e.interval_or_nan().T
     known = ~np.isnan(low)
     assert known.all() or not known.any()
     assert np.isfinite(high[known]).all()
@@ -49,15 +49,15 @@ def holds(e: Explanation) -> None:
 
 
 def paid(found: Any, case: hostile.Case) -> None:
-    """Every row and call that the model saw is on the bill, and none that it did not see."""
+    """Every row and call that the model saw is in the cost, and none that it did not see."""
     model = case.model
     if case.what == "survey":
         return  # its rows are shared: they are on the survey's own account
     if case.what == "many":
-        assert sum(e.bill.rows for e in found) == model.rows
+        assert sum(e.cost.rows for e in found) == model.rows
         return
-    assert found.bill.rows == model.rows
-    assert found.bill.calls == (0 if case.what == "plan" else model.calls)
+    assert found.cost.rows == model.rows
+    assert found.cost.calls == (0 if case.what == "plan" else model.calls)
 
 
 def tried(case: hostile.Case) -> bool:

@@ -7,16 +7,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eagle import Method, methods
-from eagle.design.gains import Gains
-from eagle.engine.plan import MEMORY, Planner
-from eagle.source.masks import EvenSizes, Fair, MaskSpace
-from eagle.surrogate.functional import Functional
-from eagle.table.background import Background
-from eagle.table.rows import Table
-from eagle.types import Array, Space
+from eagle._engine.planning import CACHE, Planner
+from eagle._sources.masks import EvenSizes, Fair, MaskSpace
+from eagle._tables.background import Background
+from eagle._tables.rows import TableInstances
+from eagle._values.arrays import Array
+from eagle.contracts import Space
+from eagle.designs.gains import Gains
+from eagle.kernels import COSINE
+from eagle.surrogates.functional import Functional
 
 DATA = np.random.default_rng(0).normal(size=(60, 4))
-TABLE = Table(Background.of(DATA), Background.of(DATA).adopt(DATA[:3]))
+TABLE = TableInstances(Background.of(DATA), Background.of(DATA).adopt(DATA[:3]))
 SPACES: list[Space] = [MaskSpace(9, Fair()), MaskSpace(9, EvenSizes()), TABLE.space(0)]
 SMALL = Gains(pool=90, most=40)
 
@@ -48,8 +50,8 @@ def test_company_does_not_matter() -> None:
 
 
 def test_all_masks_of_few_parts_are_asked_once() -> None:
-    MEMORY.clear()
-    (made,) = Planner(methods.EAGLE_PROCESS, 100, 0).prepare([MaskSpace(5, Fair())])
+    CACHE.clear()
+    (made,) = Planner(methods.EAGLE_PROCESS, 100, 0).plan([MaskSpace(5, Fair())])
     assert len(made.points) == 32
     assert len(np.unique(made.points, axis=0)) == 32
 
@@ -64,9 +66,9 @@ def test_scores_follow_the_scale_of_answers_and_differences_of_classes(
     own, and the law does not hold."""
     a, b = np.random.default_rng(seed).normal(size=(2, 40))
     for surrogate in (Functional(), Functional((0.6, 0.3, 0.1))):
-        method = Method("one", SMALL, methods.COSINE, surrogate) if space.masks else None
+        method = Method("one", SMALL, COSINE, surrogate) if space.masks else None
         method = method or Method("one", SMALL, methods.EAGLE_PROCESS.kernel, surrogate)
-        (made,) = Planner(method, 40, 1).prepare([space])
+        (made,) = Planner(method, 40, 1).plan([space])
         fit = made.fitter.fit
         assert np.allclose(
             fit(factor * a + shift).scores, factor * fit(a).scores, atol=1e-8 * factor

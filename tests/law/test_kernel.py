@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
-from eagle.kernel import Exponential, Shapley, Unit, by_count, cosine_distance, euclidean
-from eagle.types import InputError, Kernel
+from eagle.contracts import Kernel
+from eagle.errors import InputError
+from eagle.kernels import Exponential, Shapley, Unit, by_count, cosine_distance, euclidean
 
 seeds = st.integers(0, 2**32 - 1)
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from eagle.design.append import Append
-from eagle.surrogate.lasso_path import MOST, path, path_columns
-from eagle.surrogate.select import LassoPath
-from eagle.types import Array
+from eagle._values.arrays import Array
+from eagle.peers.lasso_path import MAX_STEPS_PER_COLUMN, path, path_columns
+from eagle.peers.selection import LassoPath
+from eagle.peers.slime import Append
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -34,7 +34,7 @@ def test_every_knot_is_a_lasso_and_the_last_is_least_squares(seed: int) -> None:
     z, y, weight = few_values(seed)
     rows = path_columns(z, y, weight)
     steps = path(rows)
-    assert len(steps) < MOST * max(len(rows.names), 1)
+    assert len(steps) < MAX_STEPS_PER_COLUMN * max(len(rows.names), 1)
     for step in steps:
         reach = np.abs(rows.reach(step.after))
         assert (reach[list(step.inside)] >= reach.max() - 1e-8).all()
@@ -56,11 +56,11 @@ def test_rounding_decides_nothing(seed: int, k: int) -> None:
     """The same rows, each number off by a few parts in 10¹⁵, as on another machine."""
     z, y, weight = few_values(seed)
     noise = np.random.default_rng(seed + 1)
-    kept, wanted = LassoPath(k).choose(z, y, weight), Append(k=k).wanted(z, y, weight)
+    kept, wanted = LassoPath(k).choose(z, y, weight), Append(k=k).rows_wanted(z, y, weight)
     for _ in range(3):
         off = [values * (1 + 1e-15 * noise.normal(size=values.shape)) for values in (z, y, weight)]
         assert np.array_equal(LassoPath(k).choose(*off), kept)
-        assert Append(k=k).wanted(*off) == wanted
+        assert Append(k=k).rows_wanted(*off) == wanted
 
 
 @pytest.mark.parametrize("k", [1, 3])

@@ -15,8 +15,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 import eagle
-from eagle import Explainer, Explanation, InputError, Logit, Plan, ReplyError, methods
-from eagle.link import link_of
+from eagle import Explainer, Explanation, InputError, Logit, Plan, ReplyError, peers
+from eagle._values.link import link_of
 
 RNG = np.random.default_rng(5)
 X = RNG.normal(size=(200, 4)) * [1.0, 2.0, 0.5, 3.0]
@@ -29,16 +29,20 @@ def three(x: Any) -> Any:
 
 
 def explained(link: Any = "logit", view: Any = "continuous", **options: Any) -> Explanation:
-    explainer = Explainer(three, X, view=view, link=link, outputs=list("abc"), budget=129)
-    return explainer.using(options.pop("method", explainer.method)).explain(X[0], **options)
+    explainer = Explainer(
+        three, eagle.Table(X, view=view), link=link, outputs=list("abc"), budget=129
+    )
+    return explainer.with_options(options.pop("method", explainer.method)).explain(X[0], **options)
 
 
 def test_a_logistic_model_is_a_line_in_log_odds() -> None:
     model = make_pipeline(StandardScaler(), LogisticRegression(C=0.1)).fit(X, LABELS == "a")
-    e = Explainer(model, X, view="continuous", link="logit", budget=257).explain(X[3], True)
+    e = Explainer(model, eagle.Table(X, view="continuous"), link="logit", budget=257).explain(
+        X[3], True
+    )
     assert np.allclose(e.scores, model[-1].coef_[0], rtol=0.02)
     assert e.r2 > 0.999
-    plain = Explainer(model, X, view="continuous", budget=257).explain(X[3], True)
+    plain = Explainer(model, eagle.Table(X, view="continuous"), budget=257).explain(X[3], True)
     assert plain.r2 < e.r2
     assert np.isclose(e.prediction, model.decision_function(X[3:4])[0])
     assert np.isclose(expit(e.prediction), plain.prediction)
@@ -109,7 +113,7 @@ def test_it_is_kept_in_files(tmp_path: Path) -> None:
 
 def test_stop_when_sure_looks_at_log_odds() -> None:
     e = explained(until=eagle.until.Width(0.5))
-    assert "0.5" in e.bill.stopped
+    assert "0.5" in e.cost.stopped
     assert e.link is not None
 
 
@@ -130,7 +134,7 @@ def test_what_has_no_probabilities_is_refused() -> None:
     with pytest.raises(ReplyError, match="link='logit' is for class probabilities"):
         Explainer(lambda x: x[:, 0], X, link="logit").explain(X[0])
     with pytest.raises(InputError, match="explains probabilities as they are"):
-        Explainer(three, X, link="logit", task="classification", method=methods.CLIMAX)
+        Explainer(three, X, link="logit", task="classification", method=peers.CLIMAX)
     with pytest.raises(InputError, match="link is 'logit'"):
         Explainer(three, X, link="probit")  # type: ignore[arg-type]
     for clip in (0.0, 1e-17, 0.5, float("nan"), "x"):
@@ -145,7 +149,7 @@ def test_what_the_clip_hides_is_said() -> None:
         p = expit(x @ steep + 400)
         return np.c_[1 - p, p]
 
-    e = Explainer(two, X, link="logit", view="continuous").explain(X[0], 1)
+    e = Explainer(two, eagle.Table(X, view="continuous"), link="logit").explain(X[0], 1)
     assert "within 0.005 of 0 or 1" in e.warnings[0]
     assert not any("no feature matters" in w for w in e.warnings)
     assert "The model says 1, counted as 0.995" in e.title
@@ -157,7 +161,7 @@ def test_a_method_of_a_model_has_the_models_clip() -> None:
 
 
 def test_importance_is_no_log_odds() -> None:
-    e = explained(method=methods.TILIA)
+    e = explained(method=peers.TILIA)
     assert "doubles the odds" not in str(e)
     assert "odds" not in e.to_frame()
 

@@ -12,9 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import eagle
-from eagle.misfit import Misfit
-from eagle.table.moves import Moves
-from eagle.types import Array
+from eagle._engine.misfit import Misfit
+from eagle._tables.moves import Moves
+from eagle._values.arrays import Array
+from tables import explainer_of
 
 RNG = np.random.default_rng(5)
 TABLE = pd.DataFrame(
@@ -45,7 +46,7 @@ def straight(X: Any) -> Array:
 
 
 def explained(view: Any = "binned", row: int = 0, model: Any = bent, **how: Any) -> Any:
-    return eagle.Explainer(model, TABLE, view=view, task="regression", **how).explain(
+    return explainer_of(model, TABLE, view=view, task="regression", **how).explain(
         TABLE.iloc[[row]]
     )
 
@@ -122,11 +123,11 @@ def test_files_keep_what_the_line_misses(view: str) -> None:
 
 @given(st.integers(0, 399), st.sampled_from(["binned", "continuous"]))
 def test_moves_are_the_values_asked(row: int, view: str) -> None:
-    from eagle.table.background import Background
-    from eagle.table.rows import Table
+    from eagle._tables.background import Background
+    from eagle._tables.rows import TableInstances
 
     background = Background.of(TABLE)
-    table = Table(background, background.adopt(TABLE.iloc[[row]]), view == "binned")
+    table = TableInstances(background, background.adopt(TABLE.iloc[[row]]), view == "binned")
     points = table.space(0).draw(50, np.random.default_rng(row))
     asked, moves = table.space(0).values(points), table.moves(0)
     for k in range(5):

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy.stats import multivariate_t
 
 from eagle import theory
-from eagle.surrogate.bayes import Information, Prior
-from eagle.types import InputError
+from eagle.errors import InputError
+from eagle.surrogates.bayes import Information, Prior
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -131,5 +131,5 @@ def test_only_the_determinant_depends_on_the_points() -> None:
 def test_arguments_that_make_no_sense() -> None:
     with pytest.raises(InputError, match="delta is a probability"):
         theory.error_radius(3, 1.0, 1.5)
-    with pytest.raises(InputError, match="kappa must be positive"):
+    with pytest.raises(InputError, match="kappa must be a positive number"):
         theory.sample_size(3, 1.0, 0.1, 1.0, 0.1, 0.0)

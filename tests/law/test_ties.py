@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import eagle
+from eagle._values.ties import TIE, best, rank
 from eagle.metrics.ranking import rank_similarity
 from eagle.metrics.validate import strongest
-from eagle.ties import TIE, best, ranked
 
 SIZES = st.lists(
     st.one_of(st.integers(0, 4).map(float), st.floats(0, 1e3, allow_subnormal=False)),
@@ -27,21 +27,21 @@ def test_rounding_never_changes_an_order(sizes: list[float], noise: list[int]) -
     if ((gaps > 0) & (gaps < 4 * edge)).any():
         return  # neither equal nor apart: such sizes may go either way
     rounded = np.maximum(given + np.array(noise)[: len(given)] * 1e-13 * given.max(), 0.0)
-    assert np.array_equal(ranked(rounded), ranked(given))
-    assert best(rounded) == best(given) == ranked(given)[0]
+    assert np.array_equal(rank(rounded), rank(given))
+    assert best(rounded) == best(given) == rank(given)[0]
 
 
 @given(SIZES)
 def test_an_order_is_a_permutation_that_falls(sizes: list[float]) -> None:
     given = np.array(sizes)
-    order = ranked(given)
+    order = rank(given)
     assert sorted(order.tolist()) == list(range(len(given)))
     assert (np.diff(given[order]) <= TIE * given.max()).all()
 
 
 def test_near_ties_in_the_features_own_order() -> None:
     sizes = np.array([[1.0, 3.0, 3.0 * (1 + 1e-13), 2.0], [4.0, 1.0, 4.0 * (1 - 1e-6), 0.0]])
-    assert ranked(sizes).tolist() == [[1, 2, 3, 0], [0, 2, 1, 3]]
+    assert rank(sizes).tolist() == [[1, 2, 3, 0], [0, 2, 1, 3]]
     assert strongest(-sizes, 1).tolist() == [[False, True, False, False], [True] + [False] * 3]
 
 

@@ -11,15 +11,17 @@ from hypothesis import strategies as st
 
 import eagle
 from eagle import methods
-from eagle.design.balanced import Sobol, scrambled
-from eagle.design.latin import Latin, hypercube
-from eagle.design.law import Absorbed, Clipped, every_step, mean_weight
-from eagle.engine.method import Method
-from eagle.kernel import Exponential, Unit
-from eagle.surrogate.bayes import BayesLinear, Prior
-from eagle.table.background import STEPS, Background
-from eagle.table.rows import Table, TableSpace
-from eagle.types import InputError, Need
+from eagle._engine import default
+from eagle._engine.method import Method
+from eagle._tables.background import STEPS, Background
+from eagle._tables.rows import TableInstances, TableSpace
+from eagle.contracts import Need
+from eagle.designs.balanced import Sobol, scrambled_sobol
+from eagle.designs.latin import Latin, hypercube
+from eagle.designs.law import Absorbed, Clipped, every_step, mean_weight
+from eagle.errors import InputError
+from eagle.kernels import Exponential, Unit
+from eagle.surrogates.bayes import BayesLinear, Prior
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -34,7 +36,7 @@ def table(shares: list[int], binned: bool = True) -> TableSpace:
     data = np.column_stack([levels, np.arange(32.0)])
     background = Background.of(data, categories=list(range(len(shares))))
     own = np.ones((1, len(shares) + 1))
-    return Table(background, background.adopt(own), binned).space(0)
+    return TableInstances(background, background.adopt(own), binned).space(0)
 
 
 RARE = [1, 2, 6, 16, 30, 31, 32]
@@ -52,7 +54,7 @@ def test_columns_of_a_hypercube_do_not_repeat_where_those_of_sobol_do() -> None:
         together = np.corrcoef((u < 0.25).T)
         return float(np.abs(together - np.eye(len(together))).max())
 
-    assert most(scrambled(499, 1000, rng(0))) > 0.99
+    assert most(scrambled_sobol(499, 1000, rng(0))) > 0.99
     assert most(hypercube(499, 1000, rng(0))) < 0.3
 
 
@@ -145,7 +147,7 @@ def test_a_share_is_above_0_and_up_to_a_half(least: Any) -> None:
 
 def test_plans_that_do_not_grow_are_refused_before_anything_is_asked() -> None:
     assert Need.WHOLE in Latin().needs
-    assert not methods.EAGLE_WIDE.nested
+    assert not default.LATIN.nested
     assert methods.EAGLE_BALANCED.nested
     asked: list[int] = []
 
@@ -155,9 +157,10 @@ def test_plans_that_do_not_grow_are_refused_before_anything_is_asked() -> None:
 
     explainer = eagle.Explainer(model, np.random.default_rng(0).normal(size=(50, 3)))
     wide = eagle.Explainer(
-        model, np.random.default_rng(0).normal(size=(50, 3)), method=methods.EAGLE_WIDE
+        model, np.random.default_rng(0).normal(size=(50, 3)), method=default.LATIN
     )
     with pytest.raises(InputError, match="needs a fixed number of rows"):
-        wide.explain(np.zeros(3), until=eagle.until.Budget(rows=100))
+        wide.explain(np.zeros(3), until=eagle.until.Width(0.1))
     assert not asked
-    assert explainer.explain(np.zeros(3), until=eagle.until.Budget(rows=100)).bill.rows <= 100
+    few = explainer.with_options(budget=100)
+    assert few.explain(np.zeros(3), until=eagle.until.Width(0.1)).cost.rows <= 100

@@ -11,13 +11,14 @@ import numpy as np
 import pytest
 
 import eagle
-from eagle import methods
-from eagle.design.balanced import scrambled
-from eagle.design.hadamard import Hadamard
-from eagle.engine.method import Method
-from eagle.source.masks import EvenSizes, Fair, MaskSpace
-from eagle.surrogate.ridge import Ridge
-from eagle.types import Array
+from eagle import methods, peers
+from eagle._engine.method import Method
+from eagle._sources.masks import EvenSizes, Fair, MaskSpace
+from eagle._values.arrays import Array
+from eagle.designs.balanced import scrambled_sobol
+from eagle.designs.hadamard import Hadamard
+from eagle.kernels import COSINE
+from eagle.surrogates.ridge import Ridge
 
 SHARES = ([20, 8, 4], [4, 12, 16], [8, 16, 8], [2, 2, 28])
 
@@ -49,7 +50,11 @@ def limit(row: Array) -> Array:
 
 def explained(method: Method, row: Array, n: int, seed: int) -> Array:
     ex = eagle.Explainer(
-        answers, data(), method=method, budget=n, random_state=seed, categories=[0, 1, 2, 3]
+        answers,
+        eagle.Table(data(), categories=[0, 1, 2, 3]),
+        method=method,
+        budget=n,
+        random_state=seed,
     )
     return np.asarray(ex.explain(row).scores)
 
@@ -72,9 +77,7 @@ def test_it_converges_sooner_than_independent_rows_of_the_same_law() -> None:
     exact = limit(row)
     even, chance = (
         np.mean([np.sum((explained(m, row, 257, s) - exact) ** 2) for s in range(12)])
-        for m in (
-            replace(m, surrogate=Ridge(1e-6)) for m in (methods.EAGLE_BALANCED, methods.GLIME)
-        )
+        for m in (replace(m, surrogate=Ridge(1e-6)) for m in (methods.EAGLE_BALANCED, peers.GLIME))
     )
     assert even < chance / 2
 
@@ -89,13 +92,13 @@ def test_masks_converge_to_the_line_through_all_masks() -> None:
 
     space = eagle.Images(np.arange(1, d + 1).reshape(2, 4), fill=0)
     picture = np.ones((2, 4, 1))
-    kernel = methods.COSINE(every, np.ones(d))
+    kernel = COSINE(every, np.ones(d))
     exact = line(every, shown(every), kernel)
     # Nearly all masks are asked, so only their multiplicities are random.
     method = methods.EAGLE_BALANCED
     ex = eagle.Explainer(shown, space, method=method, budget=4096, task="regression")
     e = ex.explain(picture)
-    assert e.bill.rows > 0.9 * 2**d
+    assert e.cost.rows > 0.9 * 2**d
     assert np.abs(e.scores - exact).max() < 0.06 * np.abs(exact).max()
 
 
@@ -112,11 +115,11 @@ def test_orthogonal_rows_converge_to_the_line_through_all_masks_in_the_law_of_th
 
     ways = np.bincount(every.sum(axis=1).astype(int))
     chance = (space.counts / ways)[every.sum(axis=1).astype(int)]
-    exact = line(every, shown(every), chance * methods.COSINE(every, np.ones(d)))
+    exact = line(every, shown(every), chance * COSINE(every, np.ones(d)))
     generator = np.random.Generator(np.random.PCG64(5))
-    (points,) = Hadamard().plan([space], methods.COSINE, 2**16 + 1, generator)
+    (points,) = Hadamard().plan([space], COSINE, 2**16 + 1, generator)
     z = space.features(points)
-    found = line(z, shown(z), Hadamard().weight(space, methods.COSINE, z))
+    found = line(z, shown(z), Hadamard().weight(space, COSINE, z))
     assert np.abs(found - exact).max() < 0.04 * np.abs(exact).max()
 
 
@@ -125,7 +128,7 @@ def test_scrambling_matches_scipy_in_kind() -> None:
     from scipy.stats import kstest, qmc
 
     generator = np.random.Generator(np.random.PCG64(0))
-    mine = [scrambled(256, 6, generator) for _ in range(20)]
+    mine = [scrambled_sobol(256, 6, generator) for _ in range(20)]
     by = "rng" if "rng" in signature(qmc.Sobol).parameters else "seed"  # scipy's old name for it
     theirs = [qmc.Sobol(6, **{by: np.random.default_rng(i)}).random(256) for i in range(20)]
     ours, scipys = (np.mean([qmc.discrepancy(u) for u in sets]) for sets in (mine, theirs))
@@ -135,5 +138,5 @@ def test_scrambling_matches_scipy_in_kind() -> None:
         < 0.2
         * np.mean([qmc.discrepancy(np.random.default_rng(i).random((256, 6))) for i in range(20)])
     )
-    many = np.array([scrambled(1, 1, generator)[0, 0] for _ in range(500)])
+    many = np.array([scrambled_sobol(1, 1, generator)[0, 0] for _ in range(500)])
     assert kstest(many, "uniform").pvalue > 0.01

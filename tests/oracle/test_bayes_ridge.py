@@ -12,12 +12,14 @@ from scipy import optimize, stats
 from sklearn.linear_model import BayesianRidge
 
 import eagle
-from eagle import methods
-from eagle.kernel import Exponential
-from eagle.surrogate.bayes_ridge import HYPER, BayesRidge
-from eagle.surrogate.fit import Fit, weighted_r2
-from eagle.surrogate.posterior import StudentT
-from eagle.types import Array, InputError, Rows
+from eagle import peers
+from eagle._values.arrays import Array
+from eagle._values.posterior import StudentT
+from eagle.contracts import Rows
+from eagle.errors import InputError
+from eagle.kernels import Exponential
+from eagle.peers.baylime import HYPER, BayesRidge
+from eagle.surrogates.fit import Fit, weighted_r2
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -84,20 +86,6 @@ def test_scikit_learns_bayesian_ridge(seed: int) -> None:
 
 
 @given(seeds)
-@settings(max_examples=15)
-def test_scikit_learns_own_line_where_all_rows_weigh_alike(seed: int) -> None:
-    """There its count is right in every version, and its intercept and R² are there to compare."""
-    z, y, _ = sample(seed)
-    fit = BayesRidge(most=10_000, tolerance=1e-14).fit(z, y, np.ones(len(y)))
-    theirs = BayesianRidge(max_iter=10_000, tol=1e-14, **hyper(z, y, np.ones(len(y)))).fit(z, y)
-    assert np.allclose(fit.scores, theirs.coef_, rtol=1e-9, atol=1e-9)
-    assert np.isclose(fit.intercept, theirs.intercept_, rtol=1e-9)
-    assert np.allclose(covariance(fit), theirs.sigma_, rtol=1e-8, atol=1e-12)
-    assert np.isclose(fit.r2, theirs.score(z, y), rtol=1e-9)
-    assert np.isclose(fit.local, theirs.predict(z[:1])[0], rtol=1e-9)
-
-
-@given(seeds)
 @settings(max_examples=25)
 def test_the_default_tolerance_is_tight(seed: int) -> None:
     z, y, weight = sample(seed)
@@ -160,16 +148,6 @@ def test_it_climbs_the_evidence_to_its_top(seed: int, weigh: Any) -> None:
     assert np.allclose(covariance(fit), spread, rtol=2e-3, atol=1e-3 * spread.max())
 
 
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("lam", [0.1, 5.0])
-def test_with_the_prior_given_the_noise_is_at_the_top(seed: int, lam: float) -> None:
-    z, y, weight = sample(seed, 25, 3)
-    prior = np.array([0.4, -1.0, 0.2])
-    alpha, _ = climbed(z, y - z @ prior, weight, lam)
-    fit = BayesRidge(precision=lam, mean=tuple(prior.tolist())).fit(z, y, weight)
-    assert np.allclose(precisions(fit, z, y, weight), (alpha, lam), rtol=1e-3)
-
-
 @given(seeds, st.sampled_from([1e-6, 0.3, 7.0, 1e6]))
 @settings(max_examples=20)
 def test_the_unit_of_weights_plays_no_part(seed: int, factor: float) -> None:
@@ -195,9 +173,8 @@ def test_a_row_planned_several_times_is_one_observation() -> None:
     data = np.random.default_rng(0).choice(3, size=(200, 3), p=[0.5, 0.3, 0.2])
     e = eagle.Explainer(
         lambda X: np.exp(X[:, 0]) - X[:, 1] * X[:, 2],
-        data,
-        method=methods.BAYLIME,
-        categories=[0, 1, 2],
+        eagle.Table(data, categories=[0, 1, 2]),
+        method=peers.BAYLIME,
         budget=500,
     ).explain(data[[0]])
     z, y, weight = e.evidence.features, e.evidence.answers[:, 0], e.evidence.weight
@@ -338,21 +315,6 @@ def test_joint_intervals_hold_all_scores_at_once() -> None:
     assert ((low <= draws) & (draws <= high)).all(axis=1).mean() >= 0.897
 
 
-def test_intervals_cover_when_the_model_is_true() -> None:
-    """Truths from the prior, answers from the likelihood: 90% intervals hold 90%."""
-    rng = np.random.default_rng(1)
-    z, weight = rng.normal(size=(25, 3)), rng.uniform(0.2, 1, 25)
-    held = []
-    for _ in range(500):
-        truth = 0.7 + rng.normal(size=3) / np.sqrt(5.0)
-        y = 4 + z @ truth + rng.normal(size=25) / np.sqrt(2.0 * weight)
-        fit = BayesRidge(2.0, 5.0, 0.7).fit(z, y, weight)
-        assert fit.posterior is not None
-        low, high = fit.posterior.interval(0.9).T
-        held.append((low <= truth) & (truth <= high))
-    assert np.allclose(np.mean(held, axis=0), 0.9, atol=0.045)
-
-
 @pytest.mark.parametrize("binary", [False, True])
 def test_intervals_cover_when_nothing_is_given(binary: bool) -> None:
     """At 100 rows under LIME's kernel, precisions found: 90% hold 90%, if rows are counted. By
@@ -424,10 +386,8 @@ def test_a_prior_that_moves_the_scores_has_no_rows_held_out() -> None:
         ({"noise": 1.0}, "a known noise needs a known precision"),
         ({"mean": 0.5}, "a prior mean needs a precision"),
         ({"precision": 1.0, "mean": float("nan")}, "a prior mean is a number, or one for each"),
-        ({"precision": 1.0, "mean": "far"}, "a prior mean is a number, or one for each"),
         ({"precision": 1.0, "mean": ((1.0, 2.0),)}, "a prior mean is a number, or one for each"),
-        ({"most": 0}, "at least 1 step"),
-        ({"most": "many"}, "at least 1 step"),
+        ({"most": 0}, "integer of at least 1"),
         ({"tolerance": -1.0}, "tolerance"),
     ],
 )
@@ -445,8 +405,11 @@ def test_a_prior_mean_of_another_size() -> None:
 
 
 def test_methods_are_what_they_say() -> None:
-    assert methods.BAYLIME.surrogate == BayesRidge()
-    assert methods.baylime(3.0).surrogate == BayesRidge(None, 3.0)
-    full = methods.baylime(3.0, (1.0, 2.0), noise=2.0)
+    assert peers.BAYLIME.surrogate == BayesRidge()
+    assert peers.baylime_with_prior(3.0).surrogate == BayesRidge(None, 3.0)
+    full = peers.baylime_with_prior(3.0, (1.0, 2.0), noise=2.0)
     assert full.surrogate == BayesRidge(2.0, 3.0, (1.0, 2.0))
-    assert (methods.baylime(3.0).name, full.name) == ("BayLIME (partial)", "BayLIME (full)")
+    assert (peers.baylime_with_prior(3.0).name, full.name) == (
+        "BayLIME (partial)",
+        "BayLIME (full)",
+    )

@@ -11,10 +11,10 @@ from sklearn.linear_model import Lasso as Reference
 from sklearn.preprocessing import StandardScaler
 
 import eagle
-from eagle import methods
+from eagle import peers
+from eagle.contracts import Rows
 from eagle.metrics.faith import drop, held_out_rank
-from eagle.surrogate.lasso import Lasso
-from eagle.types import Rows
+from eagle.peers.context_cite import Lasso
 
 PARTS = {f"source {k}": f"word{k}" for k in range(9)}
 EFFECT = np.array([3.0, -1.0, 0.4, 0.0, 0.0, 0.05, 0.0, 2.0, 0.0])
@@ -38,14 +38,14 @@ def reference(z: Any, y: Any, tokens: int, weight: Any) -> Any:
 
 @pytest.mark.parametrize("tokens", [1, 7, 40])
 def test_scores_are_those_of_scikit_learn_on_the_same_masks(tokens: int) -> None:
-    method = methods.context_cite(tokens) if tokens > 1 else methods.CONTEXT_CITE
-    explainer = eagle.Explainer(likely, eagle.Prompt(separator=" "), method=method)
+    method = peers.context_cite_for(tokens) if tokens > 1 else peers.CONTEXT_CITE
+    explainer = eagle.Explainer(likely, eagle.language.Prompt(separator=" "), method=method)
     e = explainer.explain({"sources": PARTS})
     z, weight = e.evidence.features, e.evidence.often.copy()
     weight[0] -= 1  # the prompt itself was not drawn
     seen = weight > 0
     y = e.evidence.answers[:, 0]
-    assert e.bill.rows == 65
+    assert e.cost.rows == 65
     assert np.allclose(e.scores, reference(z[seen], y[seen], tokens, weight[seen]), atol=1e-8)
     assert e.posterior is None
     assert (e.scores == 0).any()

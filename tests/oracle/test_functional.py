@@ -3,6 +3,7 @@ the process is made of explicit columns, and the functional is least squares ove
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations, product
 from math import comb
 
@@ -12,22 +13,27 @@ from scipy.stats import multivariate_normal
 
 import eagle
 from eagle import methods
-from eagle.design.gains import ON_MASKS, chosen
-from eagle.design.law import law_of
-from eagle.engine.plan import Planner
-from eagle.link import Logit
-from eagle.source.masks import EvenSizes, Fair, MaskSpace
-from eagle.surrogate.field import Field
-from eagle.surrogate.functional import CURVED, RATIOS, Functional, Functionals
-from eagle.surrogate.line_posterior import LinePosterior
-from eagle.surrogate.posterior import StudentT
-from eagle.table.background import Background
-from eagle.table.rows import Table
-from eagle.types import Array, Law, Rows
+from eagle._engine import default
+from eagle._engine.planning import Planner
+from eagle._sources.masks import EvenSizes, Fair, MaskSpace
+from eagle._tables.background import Background
+from eagle._tables.rows import TableInstances
+from eagle._values.arrays import Array
+from eagle._values.link import Logit
+from eagle._values.posterior import ALL_MASKS, StudentT
+from eagle.contracts import Law, Rows
+from eagle.designs.gains import ON_MASKS, best_rows
+from eagle.designs.law import law_of
+from eagle.kernels import COSINE
+from eagle.surrogates.field import Field
+from eagle.surrogates.functional import CURVED_SHARE, RATIOS, Functional, Functionals
+from eagle.surrogates.line_posterior import LinePosterior
 
 D = 6
 EVERY = np.array(list(product((0.0, 1.0), repeat=D)))
 LAWS = (Fair(), EvenSizes())
+
+PROCESS_LOGIT = replace(methods.EAGLE_PROCESS, surrogate=Functional(logit=True))
 
 
 def answer(z: Array) -> Array:
@@ -73,10 +79,10 @@ def explicit(sizes: Array) -> tuple[Array, list[Array], Array]:
 def test_curves_and_products_are_orthogonal_to_the_line_and_explicit_columns_agree(
     sizes: Fair | EvenSizes,
 ) -> None:
-    law = law_of(MaskSpace(D, sizes), methods.COSINE)
+    law = law_of(MaskSpace(D, sizes), COSINE)
     assert law.sizes is not None
     field = Field.of(law)
-    seen = field.seen(EVERY)
+    seen = field.standardise(EVERY)
     x, (bends, pairs), rest = explicit(law.sizes)
     assert np.allclose(seen.x, x, atol=1e-12)
     assert np.allclose(field.curve(seen, seen), bends @ bends.T, atol=1e-9)
@@ -97,7 +103,7 @@ def test_positions_of_a_table_are_orthonormal_under_the_law() -> None:
         for k, p in ((3, 0.6), (7, 0.3))
     ]
     share = one[0][points[:, 0]] * one[1][points[:, 1]]
-    seen = field.seen(z, points)
+    seen = field.standardise(z, points)
     assert seen.x.shape[1] == 2  # the third cannot move
     columns = np.column_stack([np.ones(len(z)), seen.x, seen.curves, seen.x[:, 0] * seen.x[:, 1]])
     gram = (columns.T * share) @ columns
@@ -107,8 +113,8 @@ def test_positions_of_a_table_are_orthonormal_under_the_law() -> None:
 
 
 def planned(sizes: Fair | EvenSizes, n: int, surrogate: Functional) -> tuple[Rows, Functionals]:
-    method = eagle.Method("one", methods.EAGLE_PROCESS.design, methods.COSINE, surrogate)
-    (made,) = Planner(method, n, 1).prepare([MaskSpace(D, sizes)])
+    method = eagle.Method("one", methods.EAGLE_PROCESS.design, COSINE, surrogate)
+    (made,) = Planner(method, n, 1).plan([MaskSpace(D, sizes)])
     assert isinstance(made.fitter, Functionals)
     return made.rows, made.fitter
 
@@ -149,7 +155,7 @@ def functional(sizes: Array) -> Array:
 
 @pytest.mark.parametrize("sizes", LAWS)
 def test_given_ratios_are_a_regression_on_explicit_columns(sizes: Fair | EvenSizes) -> None:
-    ratios = (CURVED, 0.3, 0.1)
+    ratios = (CURVED_SHARE, 0.3, 0.1)
     rows, fitter = planned(sizes, 30, Functional(ratios))
     y = answer(rows.features)
     fit = fitter.fit(y)
@@ -171,7 +177,7 @@ def test_ratios_are_averaged_by_their_likelihood() -> None:
     assert rows.law.sizes is not None
     line, likely, scores = functional(rows.law.sizes), [], []
     for p, v in product(RATIOS, repeat=2):
-        mean, _, log = at_all_masks(rows, (CURVED, p, v), y)
+        mean, _, log = at_all_masks(rows, (CURVED_SHARE, p, v), y)
         likely.append(float(log))
         scores.append((line @ mean)[1:])
     chance = np.exp(np.array(likely) - max(likely))
@@ -180,7 +186,7 @@ def test_ratios_are_averaged_by_their_likelihood() -> None:
 
 
 def test_what_a_row_not_seen_is_predicted_as() -> None:
-    ratios = (CURVED, 0.3, 0.1)
+    ratios = (CURVED_SHARE, 0.3, 0.1)
     rows, fitter = planned(EvenSizes(), 20, Functional(ratios))
     y = answer(rows.features)
     unit = y - y.mean()
@@ -204,17 +210,17 @@ def test_the_limit_is_that_of_masks(sizes: Fair | EvenSizes) -> None:
     space = MaskSpace(8, sizes)
     fits = {}
     for method, n in (
-        (methods.EAGLE_MASKS, 256),
+        (default.MASKS, 256),
         (methods.EAGLE_PROCESS, 256),
         (methods.EAGLE_PROCESS, 200),
     ):
-        (made,) = Planner(method, n, 0).prepare([space])
+        (made,) = Planner(method, n, 0).plan([space])
         fits[method.name, n] = made.fitter.fit(answer(made.rows.features))
-    limit = fits["EAGLE (masks)", 256].scores
+    limit = fits["balanced masks", 256].scores
     whole, part = fits["EAGLE (process)", 256], fits["EAGLE (process)", 200]
     assert np.allclose(whole.scores, limit, rtol=0, atol=1e-11)
     assert isinstance(whole.posterior, StudentT)
-    assert whole.posterior.kind == "exact"
+    assert whole.posterior.kind == ALL_MASKS
     assert np.linalg.norm(part.scores - limit) < 0.05 * np.linalg.norm(limit)
 
 
@@ -222,7 +228,7 @@ def test_the_limit_of_a_table_is_the_line_under_its_law() -> None:
     """Matches and a product of two of them: the line is known from the law of matches alone."""
     data = np.random.default_rng(3).normal(size=(200, 4))
     background = Background.of(data)
-    table = Table(background, background.adopt(data[1:2]))
+    table = TableInstances(background, background.adopt(data[1:2]))
     weights = np.array([1.0, -1.0, 0.5, 0.0])
 
     def model(X: Array) -> Array:
@@ -241,7 +247,7 @@ def test_every_row_planned_lowers_the_variance_of_the_scores_most(sizes: Fair | 
     space = MaskSpace(D, sizes)
     order = np.random.default_rng(2).permutation(len(EVERY) - 1)[:40]
     pool = np.concatenate([space.origin[None], (1 - EVERY[order]).astype(np.uint8)])
-    law = law_of(space, methods.COSINE)
+    law = law_of(space, COSINE)
     assert law.sizes is not None
     x, (bends, pairs), _ = explicit(law.sizes)
     triples = np.array([x[:, i] * x[:, j] * x[:, k] for i, j, k in combinations(range(D), 3)]).T
@@ -265,7 +271,7 @@ def test_every_row_planned_lowers_the_variance_of_the_scores_most(sizes: Fair | 
         precision = np.eye(own.shape[1]) + own[rows].T @ own[rows] / (0.3 * ON_MASKS[2])
         return float(np.trace(about @ np.linalg.inv(precision) @ about.T))
 
-    picks = chosen(space, methods.COSINE, pool, 8).tolist()
+    picks = best_rows(space, COSINE, pool, 8).tolist()
     assert picks[0] == 0
     for k in range(1, 8):
         variances = {p: left([*picks[:k], p]) for p in range(len(pool)) if p not in picks[:k]}
@@ -280,18 +286,18 @@ def test_log_odds_are_turned_back_at_all_masks() -> None:
     def model(z: Array) -> Array:
         return np.asarray(link.back(z @ np.array([9.0, -6.0, 4.0, 2.0, 1.0, 0.0]) - 3.0))
 
-    law = law_of(space, methods.COSINE)
+    law = law_of(space, COSINE)
     assert law.sizes is not None
     exact = (functional(law.sizes) @ model(EVERY))[1:]
     errors = []
-    for method in (methods.EAGLE_PROCESS, methods.EAGLE_PROCESS_LOGIT):
-        (made,) = Planner(method, 24, 0).prepare([space])
+    for method in (methods.EAGLE_PROCESS, PROCESS_LOGIT):
+        (made,) = Planner(method, 24, 0).plan([space])
         fit = made.fitter.fit(model(made.rows.features), (0.0, 1.0))
         errors.append(np.linalg.norm(fit.scores - exact) / np.linalg.norm(exact))
     assert errors[1] < 0.02
     assert errors[1] < errors[0] / 3
-    (made,) = Planner(methods.EAGLE_PROCESS_LOGIT, 24, 0).prepare([space])
-    (plain,) = Planner(methods.EAGLE_PROCESS, 24, 0).prepare([space])
+    (made,) = Planner(PROCESS_LOGIT, 24, 0).plan([space])
+    (plain,) = Planner(methods.EAGLE_PROCESS, 24, 0).plan([space])
     y = model(made.rows.features)
     unbounded = made.fitter.fit(y)  # no probabilities, as far as is known
     assert np.array_equal(unbounded.scores, plain.fitter.fit(y).scores)

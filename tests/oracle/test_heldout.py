@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from eagle.files import surrogates
-from eagle.surrogate.heldout import CHANGED, Cautious, HeldOut
-from eagle.types import Array, InputError, Rows
+from eagle._values.arrays import Array
+from eagle.contracts import Rows
+from eagle.errors import InputError
+from eagle.surrogates.heldout import MIN_ROWS_CHANGED, Cautious, HeldOut
 
 SIZES = [(12, 30), (40, 7), (25, 25)]
 
@@ -90,7 +91,7 @@ def test_intervals_hold_the_truth_with_more_features_than_rows() -> None:
 def test_probabilities_know_that_most_of_many_scores_are_small() -> None:
     d, said, wrong, worse = 300, 0, 0, 0
     truth = np.where(np.arange(d) < 3, 1.0, 1e-9)
-    for seed in range(20):
+    for seed in range(8):
         z = np.concatenate([np.zeros((1, d)), np.random.default_rng(seed).normal(size=(200, d))])
         posterior = HeldOut().fit(z, z @ truth, np.ones(201)).posterior
         assert isinstance(posterior, Cautious)
@@ -99,7 +100,7 @@ def test_probabilities_know_that_most_of_many_scores_are_small() -> None:
         rash = posterior.plain.probability_sign() >= 0.99
         worse += (rash & (posterior.mean < 0)).sum()
         assert set(np.argsort(posterior.probability_top(3))[-3:]) == {0, 1, 2}
-    assert said > 40
+    assert said > 16
     assert wrong <= 0.02 * said
     assert worse > 20 * wrong
 
@@ -140,7 +141,7 @@ def matches(n: int, changed: int) -> Array:
 @pytest.mark.parametrize("often", ["changed", "kept"])
 def test_nothing_is_claimed_of_what_hardly_ever_changed_or_stayed(often: str) -> None:
     y = np.random.default_rng(0).normal(size=41)
-    for few, says in ((CHANGED - 1, False), (CHANGED, True)):
+    for few, says in ((MIN_ROWS_CHANGED - 1, False), (MIN_ROWS_CHANGED, True)):
         z = matches(40, few if often == "changed" else 40 - few)
         fit = HeldOut().fit(z, y, np.ones(41))
         assert fit.posterior is not None
@@ -180,10 +181,6 @@ def test_answers_of_any_size_give_scores_of_that_size() -> None:
     one, large = (HeldOut().fit(z, unit * y, np.ones(31)) for unit in (1.0, 1e120))
     assert np.allclose(large.scores, 1e120 * one.scores)
     assert large.r2 == pytest.approx(one.r2)
-
-
-def test_it_is_saved_by_its_settings() -> None:
-    assert surrogates.read(surrogates.to_dict(HeldOut(2.0))) == HeldOut(2.0)
 
 
 @pytest.mark.parametrize("ridge", [0, -1.0, float("nan"), "one"])

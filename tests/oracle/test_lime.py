@@ -15,11 +15,12 @@ from lime import lime_base
 from sklearn.metrics import pairwise_distances
 
 import eagle
-from eagle import methods
-from eagle.surrogate import select
-from eagle.surrogate.fit import Fit
-from eagle.surrogate.ridge import Ridge
-from eagle.types import Array
+from eagle import peers
+from eagle._values.arrays import Array
+from eagle.kernels import COSINE
+from eagle.peers import selection as select
+from eagle.surrogates.fit import Fit
+from eagle.surrogates.ridge import Ridge
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -118,11 +119,11 @@ def test_explanations_of_tables(view: Any, columns: list[int]) -> None:
         model = bent if len(columns) == 7 else lambda X: np.exp(X[:, 0]) - X[:, 1] * X[:, 2]
         e = eagle.Explainer(
             model,
-            data[:, columns],
-            method=methods.LIME,
-            view=view,
+            eagle.Table(
+                data[:, columns], view=view, categories=[columns.index(j) for j in (4, 5, 6)]
+            ),
+            method=peers.LIME,
             random_state=seed,
-            categories=[columns.index(j) for j in (4, 5, 6)],
         ).explain(data[[seed]][:, columns])
         z, y, d = e.evidence.features, e.evidence.answers[:, 0], len(columns)
         distance = pairwise_distances(z, z[:1], metric="euclidean").ravel()
@@ -130,7 +131,7 @@ def test_explanations_of_tables(view: Any, columns: list[int]) -> None:
         often = np.rint(e.evidence.weight / once).astype(int)
         assert np.allclose(e.evidence.weight, often * once, rtol=1e-12)
         assert (often.max() > 1) == (len(columns) == 3)
-        assert often.sum() == methods.LIME.budget
+        assert often.sum() == peers.LIME.budget
         rows = np.repeat(np.arange(len(y)), often)
         lime = theirs(z[rows], y[rows], distance=distance[rows], width=0.75 * np.sqrt(d))
         assert same(e.scores, lime.scores)
@@ -158,7 +159,7 @@ def test_the_package_on_its_own_sample_of_a_table(binned: bool) -> None:
     seen.listen(explainer.base)
     found = explainer.explain_instance(data[3], bent, num_samples=400)
     assert binned == bool(np.isin(seen.data, (0, 1)).all())
-    weight = methods.LIME.kernel(seen.data, seen.data[0])
+    weight = peers.LIME.kernel(seen.data, seen.data[0])
     assert np.allclose(weight, seen.weight, rtol=1e-12)
     ours = Ridge().fit(seen.data, seen.y, weight)
     assert same(ours.scores, as_scores(found.local_exp[1], 7))
@@ -228,18 +229,18 @@ def test_masks(draw: Any, times: float, width: float, n: int, d: int) -> None:
         masks = draw(seed, n, d)
         y = answers(masks, seed)
         distance = times * pairwise_distances(masks, masks[:1], metric="cosine").ravel()
-        weight = methods.COSINE(masks, np.ones(d))
+        weight = COSINE(masks, np.ones(d))
         assert np.allclose(weight, kernel(distance, width), rtol=1e-12)
         assert weight[0] == 1
         agree(Ridge().fit(masks, y, weight), theirs(masks, y, distance=distance, width=width))
-        assert methods.LIME.on_masks == methods.COSINE
+        assert peers.LIME.on_masks == COSINE
 
 
 def test_a_mask_that_keeps_nothing_is_at_distance_one() -> None:
     masks = np.array([[1.0, 1.0, 1.0], [0.0, 0.0, 0.0]])
     distance = pairwise_distances(masks, masks[:1], metric="cosine").ravel()
-    assert np.allclose(methods.COSINE(masks, masks[0]), kernel(distance, 0.25))
-    assert np.isclose(methods.COSINE(masks, masks[0])[1], np.exp(-8))
+    assert np.allclose(COSINE(masks, masks[0]), kernel(distance, 0.25))
+    assert np.isclose(COSINE(masks, masks[0])[1], np.exp(-8))
 
 
 def test_the_package_on_its_own_sample_of_a_text() -> None:
@@ -256,43 +257,12 @@ def test_the_package_on_its_own_sample_of_a_text() -> None:
     explainer = lime_text.LimeTextExplainer(random_state=0, feature_selection="none")
     seen.listen(explainer.base)
     found = explainer.explain_instance(text, model, num_samples=300)
-    weight = methods.COSINE(seen.data, seen.data[0])
+    weight = COSINE(seen.data, seen.data[0])
     assert np.allclose(weight, seen.weight, rtol=1e-12)
     ours = Ridge().fit(seen.data, seen.y, weight)
     assert same(ours.scores, as_scores(found.local_exp[1], len(pull)))
     assert same(ours.intercept, found.intercept[1])
     assert same(ours.r2, found.score)
-
-
-def test_the_package_on_its_own_sample_of_a_picture() -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        from lime import lime_image
-    segments = np.kron(np.arange(9).reshape(3, 3), np.ones((4, 4), dtype=int))
-    picture = np.random.default_rng(0).random((12, 12, 3))
-    pull = np.random.default_rng(1).normal(size=(12, 12, 3)) / 8
-
-    def model(pictures: Any) -> Any:
-        p = 1 / (1 + np.exp(-(pictures * pull).sum(axis=(1, 2, 3))))
-        return np.column_stack([1 - p, p])
-
-    seen = Recorded()
-    explainer = lime_image.LimeImageExplainer(random_state=0, feature_selection="none")
-    seen.listen(explainer.base)
-    found = explainer.explain_instance(
-        picture,
-        model,
-        labels=(1,),
-        top_labels=None,
-        num_samples=200,
-        hide_color=0,
-        segmentation_fn=lambda _: segments,
-    )
-    weight = methods.COSINE(seen.data, seen.data[0])
-    assert np.allclose(weight, seen.weight, rtol=1e-12)
-    ours = Ridge().fit(seen.data, seen.y, weight)
-    assert same(ours.scores, as_scores(found.local_exp[1], 9))
-    assert same(ours.intercept, found.intercept[1])
 
 
 # -- which features are kept --------------------------------------------------------------------
@@ -319,25 +289,6 @@ def test_the_same_features_and_the_same_line(way: str, seed: int, k: int) -> Non
     chosen = WAYS[way](k).choose(z, y, weight)
     assert tuple(chosen) == lime.chosen
     agree(Ridge(selection=WAYS[way](k)).fit(z, y, weight), lime)
-
-
-@given(seed=seeds, k=st.sampled_from([1, 3, 6, 8]))
-@settings(max_examples=25)
-def test_without_a_selection_k_counts_for_nothing(seed: int, k: int) -> None:
-    z, y, weight = sample(seed)
-    agree(Ridge().fit(z, y, weight), theirs(z, y, weight, k=k, way="none"))
-
-
-@given(seed=seeds, k=st.sampled_from([1, 3, 6, 8]))
-@settings(max_examples=5)
-def test_on_masks_as_lime_draws_them(seed: int, k: int) -> None:
-    masks = picture_masks(seed, 80, 9)
-    y = answers(masks, seed)
-    distance = pairwise_distances(masks, masks[:1], metric="cosine").ravel()
-    weight = methods.COSINE(masks, masks[0])
-    for way, selection in WAYS.items():
-        ours = Ridge(selection=selection(k)).fit(masks, y, weight)
-        agree(ours, theirs(masks, y, k=k, way=way, distance=distance, width=0.25))
 
 
 def spoilt(seed: int) -> tuple[Array, Array, Array]:
@@ -437,11 +388,14 @@ def test_flat_answers_need_no_feature() -> None:
 
 @pytest.mark.parametrize("way", [*WAYS, "none"])
 def test_a_whole_explanation_keeps_what_lime_keeps(way: str) -> None:
-    """`methods.lime` from the front door, k = 3 of 7."""
+    """`peers.sparse_lime` from the front door, k = 3 of 7."""
     selection = None if way == "none" else WAYS[way](3)
     data = table(2)
     e = eagle.Explainer(
-        bent, data, method=methods.lime(selection), categories=[4, 5, 6], budget=400
+        bent,
+        eagle.Table(data, categories=[4, 5, 6]),
+        method=peers.sparse_lime(selection),
+        budget=400,
     ).explain(data[[5]])
     z, y, weight = e.evidence.features, e.evidence.answers[:, 0], e.evidence.weight
     lime = theirs(z, y, weight, k=3, way=way)

@@ -9,21 +9,22 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 import eagle
-from eagle.design.law import Absorbed
-from eagle.kernel import Exponential
-from eagle.misfit import RATIOS, LocalRows, Misfit
-from eagle.source.masks import Fair
-from eagle.source.texts import Texts
-from eagle.table.background import Background
-from eagle.table.rows import Table
-from eagle.types import Array
+from eagle._engine.misfit import RATIOS, LocalRows, Misfit
+from eagle._sources.masks import Fair
+from eagle._sources.texts import Texts
+from eagle._tables.background import Background
+from eagle._tables.rows import TableInstances
+from eagle._values.arrays import Array
+from eagle.designs.law import Absorbed
+from eagle.kernels import Exponential
+from tables import explainer_of
 
 EVEN = np.tile((np.arange(256) + 0.5) / 256, (6, 1)).T
 """Six columns of 256 even values: each quartile bin keeps all its 64 values."""
 
 
 def told(model: Any, data: Any, x: Any, **how: Any) -> Misfit:
-    found = eagle.Explainer(model, data, task="regression", **how).explain(x).misfit
+    found = explainer_of(model, data, task="regression", **how).explain(x).misfit
     assert found is not None
     return found
 
@@ -43,7 +44,7 @@ def test_shares_are_those_of_the_formula(a: float, b: float, c: float) -> None:
     """y = a·z₀ + b·(z₁ − p)(z₂ − p) + c·place(x₃), all parts independent."""
     background = Background.of(EVEN)
     x = np.full(6, EVEN[10, 0])
-    space = Table(background, background.adopt(x[None])).space(0)
+    space = TableInstances(background, background.adopt(x[None])).space(0)
     tilt = Absorbed().tilt(space, Exponential())
     p = tilt[:256, 0].sum() / tilt[:, 0].sum()
 
@@ -146,7 +147,7 @@ def test_steps_of_single_features_are_position(view: Any) -> None:
     def model(X: Any) -> Array:
         return np.asarray(2.0 * (X[:, 0] > 1) + np.sin(2 * X[:, 1]) + (X[:, 2] > 0.5))
 
-    explainer = eagle.Explainer(model, data, view=view, task="regression")
+    explainer = eagle.Explainer(model, eagle.Table(data, view=view), task="regression")
     found = explainer.explain_many(data[:6], progress=False)
     assert max(e.misfit.together for e in found if e.misfit) < 0.08
     assert np.mean([e.interactions(1)[0].p < 0.05 for e in found]) < 0.5

@@ -12,15 +12,14 @@ from sklearn import linear_model
 
 import eagle
 from catalogue import Recorder
-from eagle import methods
-from eagle.design.climax import BothLabels
-from eagle.design.independent import Independent
-from eagle.engine.method import Method
-from eagle.kernel import Exponential
-from eagle.surrogate.boundary import Boundary
-from eagle.surrogate.logistic import Logistic
-from eagle.surrogate.ridge import Ridge
-from eagle.types import Array
+from eagle import peers
+from eagle._engine.method import Method
+from eagle._values.arrays import Array
+from eagle.kernels import Exponential
+from eagle.peers.climax import BothLabels, Logistic
+from eagle.peers.us_lime import Boundary
+from eagle.surrogates.ridge import Ridge
+from tables import explainer_of
 
 TWO: dict[str, Any] = {"task": "classification", "outputs": ("no", "yes")}
 
@@ -60,10 +59,10 @@ def _far(z: Array, i: int) -> float:
 @pytest.mark.parametrize("row", [0, 8, 21])
 def test_the_rows_that_us_lime_keeps(view: Any, row: int) -> None:
     data = table()
-    ex = eagle.Explainer(two, data, method=methods.US_LIME, view=view, **TWO)
+    ex = explainer_of(two, data, method=peers.US_LIME, view=view, **TWO)
     e = ex.explain(data[[row]], "yes")
     z, y, weight = e.evidence.features, e.evidence.answers[:, 1], e.evidence.weight
-    kept = Boundary().kept(z, y)
+    kept = Boundary().rows_to_fit(z, y)
     assert kept[0] == 0
     assert len(set(kept.tolist())) == len(kept)
     assert set(kept.tolist()) == naive(z, y, len(y) // 10)
@@ -81,33 +80,22 @@ def test_a_row_drawn_often_is_not_nearer_for_it() -> None:
         return np.asarray(1 / (1 + np.exp(0.5 + 0.2 * X[:, 0] - 0.7 * X[:, 1] * X[:, 2])))
 
     for row in range(6):
-        ex = eagle.Explainer(
-            model, data, method=methods.US_LIME_PUBLISHED, categories=range(3), **TWO
+        ex = explainer_of(
+            model, data, method=peers.US_LIME, budget=5000, categories=range(3), **TWO
         )
         e = ex.explain(data[[row]], "yes")
         z, y, weight = e.evidence.features, e.evidence.answers[:, 1], e.evidence.weight
         assert weight.max() > 5
         surrogate = Boundary(3)
-        assert set(surrogate.kept(z, y).tolist()) == naive(z, y, len(y) // 3)
-        kept = surrogate.kept(z, y)
+        assert set(surrogate.rows_to_fit(z, y).tolist()) == naive(z, y, len(y) // 3)
+        kept = surrogate.rows_to_fit(z, y)
         line = Ridge().fit(z[kept], y[kept], weight[kept])
         assert np.allclose(surrogate.fit(z, y, weight).scores, line.scores)
 
 
-def test_a_tenth_is_kept_half_from_each_side() -> None:
-    data = table(1000)
-    ex = eagle.Explainer(two, data, method=methods.US_LIME, view="continuous", budget=1000, **TWO)
-    e = ex.explain(data[[0]], "yes")
-    y = e.evidence.answers[:, 1]
-    kept = Boundary().kept(e.evidence.features, y)[1:]
-    assert e.bill.rows == 1000
-    assert 49 <= (y[kept] >= 0.5).sum() <= 50
-    assert 49 <= (y[kept] < 0.5).sum() <= 50
-
-
 def test_us_lime_draws_half_as_far() -> None:
     data = table() * [1.0, 10.0, 0.1, 3.0]
-    ex = eagle.Explainer(two, data, method=methods.US_LIME, view="continuous", budget=5000, **TWO)
+    ex = explainer_of(two, data, method=peers.US_LIME, view="continuous", budget=5000, **TWO)
     z = ex.explain(data[[0]]).evidence.features[1:]
     assert np.allclose(z.std(axis=0), 0.5, atol=0.03)
     assert np.abs(z.mean(axis=0)).max() < 0.03
@@ -116,13 +104,13 @@ def test_us_lime_draws_half_as_far() -> None:
 @pytest.mark.parametrize("flip", [False, True])
 def test_either_class_gives_the_same_scores_but_for_the_sign(flip: bool) -> None:
     data = table()
-    ex = eagle.Explainer(two, data, method=methods.US_LIME, **TWO)
+    ex = explainer_of(two, data, method=peers.US_LIME, **TWO)
     e = ex.explain(data[[3]], "no" if flip else "yes")
     assert np.allclose(e.about("yes").scores, -e.about("no").scores)
 
 
 @pytest.mark.parametrize(
-    "method", [methods.US_LIME, methods.CLIMAX, methods.Bootstrapped(methods.US_LIME, 10)]
+    "method", [peers.US_LIME, peers.CLIMAX, peers.with_bootstrap(peers.US_LIME, 10)]
 )
 def test_exactly_two_probabilities_or_nothing_is_asked(method: Method) -> None:
     data = table()
@@ -130,7 +118,7 @@ def test_exactly_two_probabilities_or_nothing_is_asked(method: Method) -> None:
 
     def refused(match: str, model: Any = never, **options: Any) -> None:
         with pytest.raises(eagle.InputError, match=match) as caught:
-            eagle.Explainer(model, data, method=method, **options)
+            explainer_of(model, data, method=method, **options)
         assert method.name in str(caught.value)
         assert "exactly two classes" in str(caught.value)
 
@@ -157,11 +145,11 @@ def test_exactly_two_probabilities_or_nothing_is_asked(method: Method) -> None:
     assert np.isfinite(eagle.Explainer(fitted, data, method=method).explain(data[:1]).scores).all()
 
 
-@pytest.mark.parametrize("method", [methods.US_LIME, methods.CLIMAX])
+@pytest.mark.parametrize("method", [peers.US_LIME, peers.CLIMAX])
 def test_one_class_against_the_other_is_refused(method: Method) -> None:
     """A difference of probabilities has its boundary at 0, not at ½."""
     data, model = table(), Recorder(two)
-    ex = eagle.Explainer(model, data, method=method, **TWO)
+    ex = explainer_of(model, data, method=method, **TWO)
     with pytest.raises(eagle.InputError, match=rf"{method.name}.* one class"):
         ex.explain(data[:1], ("yes", "no"))
     with pytest.raises(eagle.InputError, match="one class"):
@@ -184,38 +172,21 @@ def rare(X: Any) -> Array:
     return np.column_stack([1 - p, p])
 
 
-@pytest.mark.parametrize("view", ["binned", "continuous"])
-def test_labels_are_more_in_balance_than_by_chance(view: Any) -> None:
-    data = table()
-    iid = Method("independent", Independent(), Exponential(), Logistic())
-    share = {}
-    for name, method in (("balanced", methods.CLIMAX), ("iid", iid)):
-        found = []
-        for seed in range(2):
-            ex = eagle.Explainer(rare, data, method=method, view=view, random_state=seed, **TWO)
-            e = ex.explain(data[[5]], "yes")
-            found.append(float((e.evidence.answers[:, 1] >= 0.5).mean()))
-            assert e.bill.rows <= 500
-        share[name] = np.mean(found)
-    assert share["iid"] < 0.2
-    assert 1.7 * share["iid"] < share["balanced"] < 0.5
-
-
 def test_half_then_halves_of_what_is_left() -> None:
     data, model = table(), Recorder(rare)
-    ex = eagle.Explainer(model, data, method=methods.CLIMAX, view="continuous", **TWO)
+    ex = explainer_of(model, data, method=peers.CLIMAX, view="continuous", **TWO)
     e = ex.explain(data[[5]], "yes")
     left, sizes = 500, [len(X) for X in model.asked]
     for size in sizes:  # but for rows that were known before
         assert 0.8 * left / 2 <= size + 1 <= (left + 1) // 2 + 1
         left -= size
-    assert e.bill.rows == 500
+    assert e.cost.rows == 500
     assert not pd.DataFrame(np.concatenate(model.asked)).duplicated().any()
 
 
 def test_coordinates_come_from_a_rare_row_or_from_a_fresh_draw() -> None:
-    from eagle.source.masks import Fair, MaskSpace
-    from eagle.types import Rows, Seen
+    from eagle._sources.masks import Fair, MaskSpace
+    from eagle.contracts import Rows, Seen
 
     space = MaskSpace(8, Fair())
     points = np.zeros((4, 8), dtype=np.uint8)
@@ -258,7 +229,7 @@ def test_one_label_alone_separates_nothing() -> None:
         def still(X: Any, p: float = p) -> Array:
             return np.full((len(X), 2), [1 - p, p])
 
-        e = eagle.Explainer(still, data, method=methods.CLIMAX, **TWO).explain(data[[0]], "yes")
+        e = explainer_of(still, data, method=peers.CLIMAX, **TWO).explain(data[[0]], "yes")
         assert np.abs(e.scores).max() == 0
     for wrong in (0.0, -1.0, float("nan")):
         with pytest.raises(eagle.InputError, match="penalty"):

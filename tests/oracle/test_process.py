@@ -13,17 +13,15 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 
 import eagle
 from catalogue import Heard
-from eagle.design import unravel
-from eagle.design.unravel import Belief, Unravel, within
-from eagle.kernel import Unit
-from eagle.source.masks import Fair, MaskSpace
-from eagle.surrogate import gaussian
-from eagle.surrogate.descent import descend
-from eagle.surrogate.gaussian import Covariance, Regression, Scaled, tuned
-from eagle.surrogate.process import Process, relevance
-from eagle.table.frame import frame
-from eagle.table.rows import Table
-from eagle.types import InputError, Rows, Seen
+from eagle._sources.masks import Fair, MaskSpace
+from eagle._tables.frame import frame
+from eagle._tables.rows import TableInstances
+from eagle.contracts import Rows, Seen
+from eagle.errors import InputError
+from eagle.kernels import Unit
+from eagle.peers import gaussian, unravel
+from eagle.peers.gaussian import Covariance, Regression, Scaled, descend, tune
+from eagle.peers.unravel import Belief, Process, Unravel, relevance, within
 
 LENGTHS = np.array([0.7, 1.3, 2.0, 5.0])
 
@@ -72,7 +70,7 @@ def test_the_gradient_by_finite_differences(seed: int) -> None:
 def test_tuning_finds_what_scipys_optimiser_finds(seed: int) -> None:
     x, y = sample(seed)
     y = Scaled.of(y).values
-    found = tuned(x, y, 1, 200)
+    found = tune(x, y, 1, 200)
     logs = Covariance.start(4).logs
     bounds = np.log([gaussian.VARIANCE, *[gaussian.LENGTH] * 4, gaussian.BIAS, gaussian.NOISE])
 
@@ -146,7 +144,7 @@ def test_flat_answers_say_nothing() -> None:
 
 def space(view: str) -> Any:
     X = np.random.default_rng(5).normal(size=(100, 3)) * [1, 5, 0.1]
-    return Table(eagle.Background.of(X), frame(X[:1]), binned=view == "binned").space(0)
+    return TableInstances(eagle.Background.of(X), frame(X[:1]), binned=view == "binned").space(0)
 
 
 def seen(place: Any, n: int) -> Seen:
@@ -220,7 +218,7 @@ def test_fur_by_scikit_learns_process_and_distances_in_a_loop(
 def tuned_kernel(known: Seen) -> Any:
     """What tuning finds, which has oracles of its own above, as scikit-learn writes it."""
     y = (known.y - known.y.mean()) / known.y.std()
-    c = tuned(known.rows.features, y, 1, 5).covariance
+    c = tune(known.rows.features, y, 1, 5).covariance
     return (
         ConstantKernel(c.variance) * RBF(c.lengths) + ConstantKernel(c.bias) + WhiteKernel(c.noise)
     )
@@ -270,18 +268,7 @@ def test_acquisitions_by_simulation() -> None:
     assert np.array_equal(unravel.ur(belief), std)
     assert np.allclose(unravel.ucb(belief), mean + 2 * std)
     assert np.allclose(unravel.lcb(belief), -(mean - 2 * std))
-
-
-@pytest.mark.parametrize("name", ["fur", "ur", "ucb", "lcb", "mpi", "ei"])
-def test_asking_is_a_function_of_what_was_seen(name: str) -> None:
-    design = Unravel(getattr(unravel, name), pool=60, batch=4)
-    place = space("continuous")
-    known = seen(place, 9)
-    one, two = (design.ask(known, place, Unit(), 3, np.random.default_rng(3)) for _ in "ab")
-    assert np.array_equal(one, two)
-    assert one.shape == (3, 3)  # no more than are left
-    assert len(place.distinct(np.concatenate([known.points, one]))[0]) == 12
-    assert eagle.methods.unravel(design.acquisition).name == f"UnRAvEL ({name})"
+    assert eagle.peers.unravel_by(unravel.ei).name == "UnRAvEL (ei)"
 
 
 @pytest.mark.parametrize(

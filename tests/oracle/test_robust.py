@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations, pairwise
@@ -15,14 +14,16 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import eagle
-from eagle import methods
-from eagle.engine.method import Method
-from eagle.surrogate.bayes import BayesLinear, Prior, augment
-from eagle.surrogate.posterior import StudentT, signs_together
-from eagle.surrogate.ridge import Ridge
-from eagle.surrogate.robust import Residuals, Robust
-from eagle.surrogate.variance import Balance, beyond, shares
-from eagle.types import UNBOUNDED, Array, InputError, Range, Rows
+from eagle import methods, peers
+from eagle._engine.method import Method
+from eagle._values.arrays import UNBOUNDED, Array, Range
+from eagle._values.posterior import StudentT, signs_together
+from eagle.contracts import Rows
+from eagle.errors import InputError
+from eagle.surrogates.bayes import BayesLinear, Prior, augment
+from eagle.surrogates.ridge import Ridge
+from eagle.surrogates.robust import Residuals, Robust
+from eagle.surrogates.variance import Balance, beyond, shares
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -105,7 +106,7 @@ def test_balanced_rows_row_by_row(seed: int, n: int, d: int, ends: Range) -> Non
     line = ready.line.fit(y)
     e = (y - ready.line.z @ line.mean) / np.sqrt(ready.line.left)
     pull = ready.line.hat[1:].T * e[:, None]
-    found = ready.balance.left(pull[1:], (pull**2).sum(axis=0))
+    found = ready.balance.share_left(pull[1:], (pull**2).sum(axis=0))
     usual = 1 - 0.4 * (1 - ready.balance.whole).sum()
     left = max(found, 0.02) ** (2 / 3) * max(usual, 0.02) ** (1 / 3)
     _, scale = slowly(features, y, weight, 1.0, ends, left)
@@ -137,10 +138,10 @@ def test_a_pair_that_acts_together_widens_the_third_that_it_meets() -> None:
         for c in others:
             beside = slopes[c] - np.mean(list(slopes.values()))
             expected[c] += max(strength, 0.0) * (beside / features[:, c].std()) ** 2
-    found = ready.pairs.aliased(e)
+    found = ready.pairs.aliasing(e)
     assert np.allclose(found, expected)
     assert found.argmax() == 5
-    assert not ready.pairs.aliased(rng.normal(size=n)).any()  # noise names no pair
+    assert not ready.pairs.aliasing(rng.normal(size=n)).any()  # noise names no pair
 
 
 def test_degrees_of_freedom_are_those_of_the_variance_under_noise() -> None:
@@ -172,7 +173,7 @@ def test_evenness_is_the_mean_square_of_sums_of_products(seed: int, n: int, d: i
         blocks = [sum(part.sum() ** 2 for part in np.split(p, cuts)) / n for p in products] or [1.0]
         assert np.isclose(balance.whole[k - 2], min(np.mean(whole), 1.0))
         assert np.isclose(balance.evenness[0, k - 2], np.mean(blocks))
-    assert 0 <= balance.left(z, np.full(d, float(n))) <= 1
+    assert 0 <= balance.share_left(z, np.full(d, float(n))) <= 1
 
 
 @given(seeds)
@@ -325,12 +326,17 @@ def bent(X: Any) -> Any:
 
 DATA = np.random.default_rng(5).normal(size=(500, 5))
 EXACT = replace(methods.EAGLE_BALANCED, surrogate=BayesLinear(Prior(1e-6)))
-CHANCE = replace(methods.GLIME_LIME, name="chance", surrogate=Robust())
+CHANCE = replace(peers.GLIME_LIME, name="chance", surrogate=Robust())
 
 
 def explained(method: Method, view: Any, budget: int, seed: int) -> Sequence[eagle.Explanation]:
     ex = eagle.Explainer(
-        bent, DATA, view=view, method=method, budget=budget, random_state=seed, task="regression"
+        bent,
+        eagle.Table(DATA, view=view),
+        method=method,
+        budget=budget,
+        random_state=seed,
+        task="regression",
     )
     return ex.explain_many(DATA[:6], progress=False)
 
@@ -363,7 +369,11 @@ def test_what_was_not_seen_is_never_certain() -> None:
     certain = surely = 0
     for seed in range(30):
         ex = eagle.Explainer(
-            jump, data, view="continuous", budget=50, random_state=seed, task="regression"
+            jump,
+            eagle.Table(data, view="continuous"),
+            budget=50,
+            random_state=seed,
+            task="regression",
         )
         e = ex.explain(np.zeros(8))
         ready = Robust(balanced=True).on(e.evidence.rows(Robust(balanced=True)))
@@ -392,8 +402,7 @@ def test_joint_intervals_hold_beside_a_pair_that_the_rows_alias() -> None:
     def run(method: Method, budget: int, seed: int) -> Sequence[eagle.Explanation]:
         ex = eagle.Explainer(
             pair,
-            data,
-            view="continuous",
+            eagle.Table(data, view="continuous"),
             method=method,
             budget=budget,
             random_state=seed,
@@ -427,8 +436,7 @@ def test_a_level_that_hardly_ever_changes_is_covered_at_few_rows() -> None:
     def run(method: Method, budget: int, seed: int) -> Sequence[eagle.Explanation]:
         ex = eagle.Explainer(
             levels,
-            data,
-            categories=[0],
+            eagle.Table(data, categories=[0]),
             method=method,
             budget=budget,
             random_state=seed,
@@ -491,7 +499,7 @@ def test_the_result_says_what_its_intervals_are(tmp_path: Any) -> None:
         "posterior": methods.EAGLE,
         "robust, balanced rows": methods.EAGLE_BALANCED,
         "robust": CHANCE,
-        "bootstrap": methods.Bootstrapped(methods.LIME, 20),
+        "bootstrap": peers.with_bootstrap(peers.LIME, 20),
     }
     for kind, method in kinds.items():
         (e, *_) = explained(method, "binned", 50, 0)
@@ -504,12 +512,5 @@ def test_the_result_says_what_its_intervals_are(tmp_path: Any) -> None:
         assert again.posterior.kind == kind
         assert np.array_equal(again.interval(), e.interval())
         assert np.array_equal(again.probability_sign(), e.probability_sign())
-    (none, *_) = explained(methods.LIME, "binned", 50, 0)
+    (none, *_) = explained(peers.LIME, "binned", 50, 0)
     assert "Intervals" not in str(none)
-    # Files of before did not say.
-    old = explained(methods.EAGLE, "binned", 50, 0)[0].to_dict()
-    del old["posterior"]["kind"], old["sha256"]
-    old["schema"] = 2
-    read = eagle.Explanation.from_dict(json.loads(json.dumps(old)))
-    assert read.posterior is not None
-    assert read.posterior.kind == "posterior"

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import eagle
-from eagle.methods import EAGLE_MASKS
+from eagle._engine.default import MASKS
+from eagle._values.posterior import ALL_MASKS
 
 RNG = np.random.default_rng(5)
 X = RNG.normal(size=(24, 3)) + np.array([0.0, 5.0, -2.0])
@@ -41,7 +42,7 @@ def effects(beneath: Any, edges: Any) -> Any:
 def test_of_a_line_the_scores_are_its_own_sums(fill: Any, beneath: Any) -> None:
     exact = eagle.Explainer(line, eagle.Series(3, fill=fill), budget=512).explain(X)
     assert exact.posterior is not None
-    assert exact.posterior.kind == "exact"
+    assert exact.posterior.kind == ALL_MASKS
     assert np.allclose(exact.scores, effects(beneath, [0, 8, 16, 24]), atol=1e-9)
     many = eagle.Explainer(line, eagle.Series([5, 9, 20], fill=fill), budget=400).explain(X)
     known = np.asarray(effects(beneath, [0, 5, 9, 20, 24]))
@@ -85,7 +86,7 @@ def test_linear_fill_is_interp_over_what_is_kept_and_its_scores_are_least_square
         return batch @ weights
 
     source = eagle.Series(edges, fill="linear", time=time)
-    e = eagle.Explainer(model, source, method=EAGLE_MASKS, budget=16).explain(x)
+    e = eagle.Explainer(model, source, method=MASKS, budget=16).explain(x)
     masks = np.array(list(product([1, 0], repeat=4)))
     rows = []
     for mask in masks:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from lime import lime_base
 from sklearn.linear_model import Ridge
 from sklearn.metrics import r2_score
 from sklearn.model_selection import GridSearchCV, KFold, train_test_split
@@ -17,14 +18,15 @@ from sklearn.tree import DecisionTreeRegressor
 
 import eagle
 from catalogue import CASES, LABELS, PICTURES, Recorder
-from eagle import Images, methods
+from eagle import Images, peers
+from eagle._values.arrays import Array
 from eagle.explanation import Explanation
-from eagle.metrics.entropy import importance_entropy
-from eagle.surrogate.select import Auto
-from eagle.surrogate.tree import Tree
-from eagle.types import Array
+from eagle.peers.selection import Auto, Highest
+from eagle.peers.tilia import Tree
+from eagle.surrogates.ridge import Selection
+from tables import explainer_of
 
-ALL = replace(methods.TILIA, surrogate=Tree())
+ALL = replace(peers.TILIA, surrogate=Tree())
 """Tilia that keeps all features."""
 
 
@@ -70,9 +72,9 @@ def theirs(asked: Array, y: Array, weight: Array, *, exact: bool = True) -> Any:
 def heard(method: Any, model: Any, data: Any, row: Any, **options: Any) -> tuple[Explanation, Any]:
     """An explanation, and the rows that the model saw for it."""
     model = Recorder(model)
-    e = eagle.Explainer(model, data, method=method, **options).explain(row)
+    e = explainer_of(model, data, method=method, **options).explain(row)
     asked = pd.concat(model.asked) if isinstance(data, pd.DataFrame) else model.asked[-1]
-    return e, asked[-e.bill.rows :]
+    return e, asked[-e.cost.rows :]
 
 
 @pytest.mark.parametrize("view", ["binned", "continuous"])
@@ -89,17 +91,6 @@ def test_the_search_of_the_reference(view: Any, d: int, seed: int) -> None:
     assert np.isclose(e.r2, tree.score(asked[train], lift[train], weight[train]), atol=1e-5)
     held = tree.score(asked[test], lift[test], weight[test])
     assert np.isclose(e.r2_held_out, held, atol=1e-5)
-
-
-@pytest.mark.parametrize("view", ["binned", "continuous"])
-def test_without_a_grid_the_reference_is_as_near_as_its_ties_allow(view: Any) -> None:
-    """A tree on matches, in place of values, is .5 to .9 away."""
-    data, far = table(5), []
-    for row in range(5):
-        e, asked = heard(ALL, bent, data, data[[row]], view=view, random_state=row)
-        found = theirs(asked, bent(asked), e.evidence.weight, exact=False)[0].feature_importances_
-        far.append(np.linalg.norm(e.scores - found) / np.linalg.norm(found))
-    assert np.mean(far) < 0.1
 
 
 def codes(asked: pd.DataFrame, data: pd.DataFrame) -> Array:
@@ -125,20 +116,9 @@ def test_levels_are_codes_and_missing_values_stay_missing(name: str, row: int) -
     assert np.isnan(raw).any()
 
 
-def test_rows_of_one_plan_have_their_own_values() -> None:
-    """All rows of a table of numbers share points and weights, but not what is asked."""
-    data = table(4)
-    together = eagle.Explainer(bent, data, method=ALL).explain_many(data[:3])
-    for row, e in enumerate(together):
-        _, asked = heard(ALL, bent, data, data[[row]])
-        assert np.array_equal(e.evidence.features, asked)
-        tree, _, _ = theirs(asked, bent(asked), e.evidence.weight)
-        assert np.allclose(e.scores, tree.feature_importances_, rtol=0, atol=1e-12)
-
-
 def test_of_pictures_the_mask_is_the_value() -> None:
     case = CASES["image"]
-    e = eagle.Explainer(case.model, case.data, method=ALL, budget=100, **case.options).explain(
+    e = explainer_of(case.model, case.data, method=ALL, budget=100, **case.options).explain(
         PICTURES[0]
     )
     z = np.array([[1 - on for on in row] for row in e.evidence.points], dtype=float)
@@ -146,7 +126,7 @@ def test_of_pictures_the_mask_is_the_value() -> None:
     tree, _, _ = theirs(z, y, e.evidence.weight)
     assert np.allclose(e.scores, tree.feature_importances_, rtol=0, atol=1e-12)
     shifted = Images(LABELS, shift=0.1)
-    moved = eagle.Explainer(case.model, shifted, method=ALL, budget=60, **case.options).explain(
+    moved = explainer_of(case.model, shifted, method=ALL, budget=60, **case.options).explain(
         PICTURES[0]
     )
     assert (moved.evidence.features[0] == 0).all()
@@ -155,10 +135,10 @@ def test_of_pictures_the_mask_is_the_value() -> None:
 @pytest.mark.parametrize("name", ["mixed, binned", "mixed, continuous", "image", "text"])
 def test_it_is_fitted_again_from_its_evidence(name: str) -> None:
     case = CASES[name]
-    e = eagle.Explainer(case.model, case.data, method=methods.TILIA, budget=80, **case.options)
+    e = explainer_of(case.model, case.data, method=peers.TILIA, budget=80, **case.options)
     one = e.explain(case.row(0))
     again = Explanation.from_json(one.to_json())
-    for other in (one.fit, again.fit, one.grown(one.bill.rows), again.about(one.target)):
+    for other in (one.fit, again.fit, one.fit_to_first(one.cost.rows), again.about(one.target)):
         assert np.array_equal(other.scores, one.scores)
     json.loads(one.to_json(), parse_constant=lambda word: pytest.fail(word))
 
@@ -185,40 +165,62 @@ def test_numbers_that_single_precision_does_not_hold(unit: float, place: float) 
     assert np.allclose(far.scores, near.scores, atol=0.01)
 
 
-def test_ten_features_are_kept_by_a_ridge_on_standardised_values_first() -> None:
-    data = table(14, n=400) * 10.0 ** np.arange(-7, 7)
+def selected(values: Array, y: Array, weight: Array, k: int = 10) -> list[int]:
+    """What the reference keeps: `lime`'s own selection, on the values of the rows asked."""
+    base: Any = lime_base.LimeBase(lambda distance: distance, random_state=0)
+    return sorted(int(j) for j in base.feature_selection(values, y, weight, k, "auto"))
+
+
+@pytest.mark.parametrize("view", ["binned", "continuous"])
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_ten_features_are_kept_as_the_reference_keeps_them(view: Any, seed: int) -> None:
+    """Columns far from 0 are kept for their place, and those that are 0 here are not."""
+    rng = np.random.default_rng(seed)
+    data = rng.normal(size=(400, 14)) * 10.0 ** rng.uniform(-2, 4, 14) + rng.choice([0, 9], 14)
+    data[:, 3] = rng.integers(0, 2, 400)
+    data[0, 3] = 0.0
+    unit, slope = data.std(axis=0), rng.normal(size=14)
+    slope[3] = 9.0
 
     def model(X: Array) -> Array:
-        return bent(X / 10.0 ** np.arange(-7, 7))
+        return np.asarray(bent(X / unit) + (X / unit) @ slope)
 
-    e, asked = heard(methods.TILIA, model, data, data[[2]])
+    e, asked = heard(peers.TILIA, model, data, data[[0]], view=view, random_state=seed)
     y, weight = model(asked), e.evidence.weight
-    ridge = Ridge(alpha=0.01).fit(StandardScaler().fit_transform(asked), y, sample_weight=weight)
-    chosen = np.sort(np.argsort(-np.abs(ridge.coef_))[:10])
-    tree, _, _ = theirs(asked[:, chosen] / np.abs(asked[:, chosen]).max(axis=0), y, weight)
+    chosen = selected(asked, y, weight)
+    assert 3 not in chosen
+    tree, _, _ = theirs(asked[:, chosen], y, weight)
     assert np.allclose(e.scores[chosen], tree.feature_importances_, rtol=0, atol=1e-12)
     assert np.abs(np.delete(e.scores, chosen)).max() == 0
+    other = replace(peers.TILIA, surrogate=Tree(selection=Auto(10)))
+    offsets, _ = heard(other, model, data, data[[0]], view=view, random_state=seed)
+    assert not np.allclose(offsets.scores, e.scores)
 
 
-def test_a_selection_sees_standardised_offsets_from_the_instance() -> None:
-    heard: list[Array] = []
+def chosen_by(selection: Selection, values: Array, y: Array, weight: Array) -> list[int]:
+    """What a selection chooses of the values of a raw tree."""
+    chosen: list[int] = []
 
     class Listening:
         def choose(self, features: Array, y: Array, weight: Array) -> Any:
-            heard.append(features)
-            return np.arange(features.shape[1])
+            chosen.extend(np.sort(selection.choose(features, y, weight)).tolist())
+            return np.array(chosen)
 
-    rng = np.random.default_rng(1)
-    values = rng.normal(size=(60, 3)) * [1e-200, 1.0, 1e200] + [0.0, 5.0, 0.0]
-    values[rng.random((60, 3)) < 0.3] = np.nan
-    values[0] = np.nan, 7.0, 2e200
-    Tree(selection=Listening()).fit(values, np.arange(60.0), np.ones(60))
-    plain = pd.DataFrame(values / [1e-200, 1.0, 1e200])
-    whole = StandardScaler().fit_transform(plain.fillna(plain.mean()))
-    assert np.allclose(heard[0], whole - whole[0])
+    Tree((2,), selection=Listening(), raw=True).fit(values, y, weight)
+    return chosen
 
 
-def test_holes_stand_at_the_mean_where_features_are_chosen() -> None:
+def test_a_selection_of_columns_that_are_alike_or_never_change_or_are_0_at_the_instance() -> None:
+    rng = np.random.default_rng(4)
+    z = rng.normal(size=(120, 6)) + 2
+    y, one = z @ np.array([9.0, 3, 1, 0.1, 0.1, 0.1]), np.ones(120)
+    twice = np.column_stack([z * 1e9, z * 1e9, np.full(120, 7.0)])
+    assert set(chosen_by(Highest(4), twice, y, one)) == {0, 1, 6, 7}
+    assert chosen_by(Highest(3), z - z[0], y, one) == [0, 1, 2]
+
+
+@pytest.mark.parametrize("raw", [True, False])
+def test_holes_stand_at_the_mean_where_features_are_chosen(raw: bool) -> None:
     rng = np.random.default_rng(5)
     data = rng.normal(size=(400, 12)) + 3
     data[rng.random(data.shape) < 0.2] = np.nan
@@ -226,16 +228,18 @@ def test_holes_stand_at_the_mean_where_features_are_chosen() -> None:
     def model(X: Array) -> Array:
         return np.asarray(np.nan_to_num(X, nan=3.0) @ np.linspace(0, 1, 12) ** 3)
 
-    method = replace(methods.TILIA, surrogate=Tree(selection=Auto(7)))
+    method = replace(peers.TILIA, surrogate=Tree(selection=Auto(7), raw=raw))
     e, asked = heard(method, model, data, data[[0]])
     full = pd.DataFrame(asked).fillna(pd.DataFrame(asked).mean()).to_numpy()
-    ridge = Ridge(alpha=0.01).fit(
-        StandardScaler().fit_transform(full), model(asked), sample_weight=e.evidence.weight
-    )
-    chosen = set(np.argsort(-np.abs(ridge.coef_))[:7].tolist())
-    assert set(np.flatnonzero(e.scores).tolist()) <= chosen
-    tree, _, _ = theirs(asked[:, sorted(chosen)], model(asked), e.evidence.weight)
-    assert np.allclose(e.scores[sorted(chosen)], tree.feature_importances_, rtol=0, atol=1e-12)
+    y, weight = model(asked), e.evidence.weight
+    if raw:
+        chosen = selected(full, y, weight, 7)
+    else:
+        ridge = Ridge(alpha=0.01).fit(StandardScaler().fit_transform(full), y, sample_weight=weight)
+        chosen = sorted(np.argsort(-np.abs(ridge.coef_))[:7].tolist())
+    tree, _, _ = theirs(asked[:, chosen], y, weight)
+    assert np.allclose(e.scores[chosen], tree.feature_importances_, rtol=0, atol=1e-12)
+    assert np.abs(np.delete(e.scores, chosen)).max() == 0
 
 
 def test_the_last_digits_of_weights_decide_nothing() -> None:
@@ -254,7 +258,7 @@ def test_the_last_digits_of_weights_decide_nothing() -> None:
 def test_importances_have_no_sign_and_sum_to_one() -> None:
     data = table(5)
     for row in range(4):
-        e = eagle.Explainer(bent, data, method=methods.TILIA).explain(data[[row]])
+        e = eagle.Explainer(bent, data, method=peers.TILIA).explain(data[[row]])
         assert not e.signed
         assert (e.scores >= 0).all()
         assert np.isclose(e.scores.sum(), 1.0)
@@ -264,27 +268,8 @@ def test_importances_have_no_sign_and_sum_to_one() -> None:
 def test_few_rows_and_flat_answers() -> None:
     data = table(3)
     for budget in (1, 2, 9, 10, 11):
-        e = eagle.Explainer(bent, data, method=methods.TILIA, budget=budget).explain(data[[0]])
+        e = eagle.Explainer(bent, data, method=peers.TILIA, budget=budget).explain(data[[0]])
         assert np.isfinite(e.scores).all()
         assert np.isnan(e.r2_held_out) or budget >= 10
-    flat = eagle.Explainer(lambda X: np.full(len(X), 0.3), data, method=methods.TILIA)
+    flat = eagle.Explainer(lambda X: np.full(len(X), 0.3), data, method=peers.TILIA)
     assert np.abs(flat.explain(data[[0]]).scores).max() == 0
-
-
-def test_importance_entropy_of_tilia_itself() -> None:
-    data = table(5)
-    found = [
-        eagle.Explainer(bent, data, method=methods.TILIA, budget=100, random_state=s).explain(
-            data[[1]]
-        )
-        for s in range(6)
-    ]
-    scores = np.array([e.scores for e in found])
-    middle = np.median(scores[scores > 0])
-    total = 0.0
-    for column in scores.T:
-        classes = [0 if v == 0 else 1 if v <= middle else 2 for v in column]
-        shares = [classes.count(c) / 6 for c in set(classes)]
-        total -= sum(p * np.log2(p) for p in shares)
-    assert np.isclose(importance_entropy(scores), total / 5)
-    assert importance_entropy([found[0].scores] * 3) == 0

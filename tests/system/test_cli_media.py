@@ -8,10 +8,8 @@ from typing import Any
 
 import joblib
 import numpy as np
-import onnx
 import pandas as pd
 import pytest
-from onnx import TensorProto, helper
 from PIL import Image
 from sklearn.compose import make_column_transformer
 from sklearn.feature_extraction.text import TfidfVectorizer
@@ -19,9 +17,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 import eagle
+from commands import Capture
 from eagle import cli
+from graphs import mean_colour
 
-Capture = pytest.CaptureFixture[str]
 BUDGET = ("--budget", "60", "--quiet")
 MESSAGES = [
     "win a free prize now and call us today!",
@@ -50,19 +49,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "latin.txt").write_bytes(b"caf\xe9")
     (folder / "names.txt").write_text("day\nnight\n", encoding="utf-8")
     weights = np.array([[3.0, -3.0], [0, 0], [0, 0]], dtype=np.float32)
-    graph = helper.make_graph(
-        [
-            helper.make_node("GlobalAveragePool", ["image"], ["pooled"]),
-            helper.make_node("Flatten", ["pooled"], ["flat"]),
-            helper.make_node("MatMul", ["flat", "weights"], ["logits"]),
-        ],
-        "net",
-        [helper.make_tensor_value_info("image", TensorProto.FLOAT, ["n", 3, 48, 64])],
-        [helper.make_tensor_value_info("logits", TensorProto.FLOAT, ["n", 2])],
-        [helper.make_tensor("weights", TensorProto.FLOAT, [3, 2], weights.ravel().tolist())],
-    )
-    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
-    onnx.save(made, folder / "net.onnx")
+    (folder / "net.onnx").write_bytes(mean_colour(weights, ["n", 3, 48, 64]))
     (folder / "photos").mkdir()
     rng = np.random.default_rng(0)
     for name in ("a.png", "b.jpg"):
@@ -96,7 +83,7 @@ def test_a_text(files: Path, capsys: Capture) -> None:
     assert "two.txt\nWhy" in out
     ran(capsys, *model, "--text", files / "one.txt", files / "two.txt", "--out", files / "t.json")
     read = json.loads((files / "t.json").read_text())
-    assert [one["name"] for one in read] == ["one.txt", "two.txt"]
+    assert [one["id"] for one in read] == ["one.txt", "two.txt"]
     out = ran(capsys, *model, "--text", files / "one.txt", "--unit", "sentence")
     assert "Parts: 2 sentences, as asked" in out
 
@@ -110,10 +97,25 @@ def test_a_column_of_texts(files: Path, capsys: Capture) -> None:
     says = model.predict_proba(table[["message", "length"]].iloc[[2]]).max()
     assert made.startswith(f"Why spam? The model says {says:.4g}")
     ran(capsys, files / "line.joblib", "--trust", *data, "--all", "--out", files / "all.parquet")
-    every = pd.read_parquet(files / "all.parquet")
-    assert list(every["name"].unique()) == [f"row {k}" for k in range(32)]
+    assert eagle.load(files / "all.parquet").ids == tuple(range(32))
     said = refused(capsys, files / "line.joblib", "--trust", *data)
     assert "one text, with --row N, or all, with --all" in said
+
+
+def test_texts_are_estimated_and_limited_too(files: Path, capsys: Capture) -> None:
+    one = (files / "line.joblib", "--trust", "--text", files / "one.txt", files / "two.txt")
+    data = ("--data", files / "sms.csv", "--text-column", "message")
+    each = (files / "both.joblib", "--trust", *data, "--drop", "label", "--all")
+    for asked in (one, each):
+        out = ran(capsys, *asked, "--estimate", "--price", 0.5)
+        rows = int(out.split()[0].replace(",", ""))
+        assert f"for {rows / 2:,.2f} at 0.5 a row" in out
+        assert "would cross the limit" in refused(capsys, *asked, "--limit", rows - 1)
+        ran(capsys, *asked, "--limit", rows)
+    assert "--price is for --estimate" in refused(capsys, *one, "--price", 3)
+    command = ["explain", *map(str, each), *BUDGET, "--limit-seconds", "0.001"]
+    assert cli.main(command) == 2
+    assert "limit of 0.001 seconds is reached, so no more was asked" in capsys.readouterr().err
 
 
 def test_rows_without_a_text_are_named(files: Path, capsys: Capture) -> None:
@@ -127,19 +129,18 @@ def test_rows_without_a_text_are_named(files: Path, capsys: Capture) -> None:
     out = files / "gaps.parquet"
     assert cli.main(["explain", *map(str, (*model, *column, "--all", "--out", out)), *BUDGET]) == 0
     assert "rows 1, 3 have no text in the column 'message'" in capsys.readouterr().err
-    assert list(pd.read_parquet(out)["name"].unique()) == ["row 0", "row 2"]
+    assert eagle.load(out).ids == (0, 2)
 
 
 def test_options_of_images_and_texts_are_not_mixed(files: Path, capsys: Capture) -> None:
     model = (files / "line.joblib", "--trust")
-    for option in (("--preset", "imagenet"), ("--segments", "9"), ("--size", "9")):
-        assert "are for images" in refused(capsys, *model, "--text", files / "one.txt", *option)
+    text = ("--text", files / "one.txt")
+    assert "is for images" in refused(capsys, *model, *text, "--preset", "imagenet")
+    assert "a survey explains rows" in refused(capsys, *model, *text, "--survey", "s.json")
     photos = ("--image", files / "photos")
     assert "--unit is for texts" in refused(capsys, *model, *photos, "--unit", "word")
     assert "ONNX files" in refused(capsys, *model, *photos, "--preset", "imagenet")
     assert "photos is a folder" in refused(capsys, *model, "--text", files / "photos")
-    net = (files / "net.onnx", *photos, "--preset", "imagenet")
-    assert "--size must be an integer of at least 1" in refused(capsys, *net, "--size", "0")
 
 
 def test_a_column_of_texts_in_a_table_is_noticed(files: Path, capsys: Capture) -> None:
@@ -147,19 +148,17 @@ def test_a_column_of_texts_in_a_table_is_noticed(files: Path, capsys: Capture) -
     said = refused(capsys, *table, "--row", 2)
     assert "'message' holds texts" in said
     assert "--text-column message" in said
-    assert "Why spam?" in ran(capsys, *table, "--row", 2, "--freeze", "message")
 
 
 def test_images_and_folders_of_them(files: Path, capsys: Capture) -> None:
     net = (files / "net.onnx", "--preset", "zero-to-one", "--classes", files / "names.txt")
     photo = files / "photos" / "a.png"
-    out = ran(capsys, *net, "--image", photo, "--target", "day", "--segments", 12)
+    out = ran(capsys, *net, "--image", photo, "--target", "day")
     pixels = np.asarray(Image.open(photo).convert("RGB").resize((64, 48))).astype(float) / 255
     logit = 6 * pixels[..., 0].mean()
     assert float(out.split("says ")[1].split()[0]) == pytest.approx(
         1 / (1 + np.exp(-logit)), abs=0.01
     )
-    assert "segments, where 12 were asked" in out
     pd.DataFrame({"index": [0, 1], "name": ["crane", "crane"]}).to_csv(files / "names.csv")
     twice = (files / "net.onnx", "--preset", "zero-to-one", "--classes", files / "names.csv")
     assert ran(capsys, *twice, "--image", photo).startswith("Why crane [0]?")
@@ -179,12 +178,12 @@ def test_what_does_not_fit_is_said(files: Path, capsys: Capture) -> None:
     assert "could not be read as an image" in wrong
     line = (files / "line.joblib", "--trust")
     assert "not a text in UTF-8" in refused(capsys, *line, "--text", files / "latin.txt")
-    assert "or --image; or --text" in refused(capsys, *line)
+    assert "which rows to explain?" in refused(capsys, *line)
     both = refused(capsys, *line, "--text", files / "one.txt", "--image", photo)
     assert "one of --image, --text and --text-column" in both
     data = ("--data", files / "sms.csv")
     assert "--data is for tables" in refused(capsys, *line, *data, "--text", files / "one.txt")
-    assert "one of --row, --rows and --all" in refused(capsys, *line, *data)
+    assert "which rows to explain?" in refused(capsys, *line, *data)
     assert "a column of --data" in refused(capsys, *line, "--text-column", "message")
     named = refused(capsys, *line, *data, "--text-column", "text", "--row", 1)
     assert "names the column 'text'" in named
@@ -196,7 +195,7 @@ def test_what_was_explained_before_a_failure_is_given(
     """Ctrl-C after the first."""
     explained = eagle.Explainer.explain_each
 
-    def stops(self: Any, things: Any) -> Any:
+    def stops(self: Any, things: Any, **_: Any) -> Any:
         yield next(explained(self, things[:1]))
         raise KeyboardInterrupt
 

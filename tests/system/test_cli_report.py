@@ -10,9 +10,8 @@ import pandas as pd
 import pytest
 
 import eagle
+from commands import Capture
 from eagle import cli
-
-Capture = pytest.CaptureFixture[str]
 
 
 def answer(table: pd.DataFrame) -> Any:

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 
 import pytest
 
+from catalogue import METHODS
+from eagle import cli
+from eagle.designs.gains import Gains
+from eagle.designs.greedy import Greedy
 from evaluation.__main__ import BENCHES
 from tools.follow import follow
 
@@ -26,6 +31,17 @@ def test_links_lead_somewhere(page: Path) -> None:
     assert lost == []
 
 
+def test_the_table_of_modules_has_each_of_them_once() -> None:
+    table = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8").partition("| layer | is |")[2]
+    rows = [line.split("|")[1] for line in table.partition("\n\n")[0].splitlines()[2:]]
+    listed = re.findall(r"`(\w+)`", "".join(rows))
+    there = [
+        path for path in (ROOT / "src/eagle").iterdir() if not path.name.startswith(("__", "."))
+    ]
+    named = {path.stem for path in there if path.suffix == ".py" or (path / "__init__.py").exists()}
+    assert sorted(listed) == sorted(named)
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
 def test_modules_and_benches_are_there(page: Path) -> None:
     for name in names(page):
@@ -35,6 +51,34 @@ def test_modules_and_benches_are_there(page: Path) -> None:
             assert any(place.exists() for place in places), name
         for bench in re.findall(r"python -m evaluation bench (\w+)", name):
             assert bench in BENCHES, name
+
+
+def commands(page: Path) -> list[str]:
+    """What follows `eagle` on the lines of a page's blocks for a shell."""
+    blocks = re.findall(r"```sh\n(.*?)```", page.read_text(encoding="utf-8"), re.S)
+    lines = "".join(blocks).replace("\\\n", " ").splitlines()
+    return [line.removeprefix("eagle ") for line in lines if line.startswith("eagle ")]
+
+
+@pytest.mark.parametrize(
+    "page", [p for p in PAGES if commands(p)], ids=lambda p: str(p.relative_to(ROOT))
+)
+def test_commands_have_the_options_that_pages_give_them(page: Path) -> None:
+    for line in commands(page):
+        given = shlex.split(line, comments=True)
+        if "--help" not in given:
+            assert callable(cli.parser().parse_args(given).run)
+
+
+def test_only_what_selects_by_expected_gain_is_called_eagle() -> None:
+    every = list(METHODS.values())
+    known = {m.name for m in every if isinstance(m.design, Greedy | Gains)}
+    assert {m.name for m in every if m.name.startswith("EAGLE")} <= known
+    code = [p for end in ("py", "toml") for p in (ROOT / "evaluation").rglob(f"*.{end}")]
+    code.remove(ROOT / "evaluation/trial.py")  # it says what names were in old keys
+    for path in [*(ROOT / "docs").rglob("*.md"), *code]:
+        for name in re.findall(r"EAGLE \([a-zA-Z][^)]*\)", path.read_text(encoding="utf-8")):
+            assert name in known, f"{path.relative_to(ROOT)}: {name}"
 
 
 @pytest.mark.parametrize("page", DECISIONS, ids=lambda p: p.name)

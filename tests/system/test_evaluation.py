@@ -22,14 +22,15 @@ import pytest
 from pyarrow import parquet
 
 import tiny
-from eagle.types import InputError
+from eagle.errors import InputError
 from evaluation.__main__ import main
+from evaluation.contestants import CONTESTANTS
 from evaluation.experiment import Experiment, experiment, experiments
-from evaluation.measure import load
+from evaluation.measure import BARE, load
 from evaluation.report.write import PAGES
 from evaluation.run import run
 from evaluation.store import Store
-from evaluation.trial import Record, Trial
+from evaluation.trial import HASHED_NAMES, Record, Trial
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "evaluation" / "experiments"
@@ -132,17 +133,8 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path: Path) -> None:
         "[profiles.quick]\ninstances = 4\nruns = 2\nbudgets = [200]\n"
     )
     command = [
-        sys.executable,
-        "-m",
-        "evaluation",
-        "run",
-        "--quiet",
-        "--jobs",
-        "2",
-        "--experiments",
-        str(tmp_path / "e"),
-        "--records",
-        str(tmp_path / "r"),
+        *(sys.executable, "-m", "evaluation", "run", "--quiet", "--jobs", "2", "--experiments"),
+        *(str(tmp_path / "e"), "--records", str(tmp_path / "r")),
     ]
     running = subprocess.Popen(command, cwd=ROOT, start_new_session=True, stdout=subprocess.DEVNULL)
     store = Store(tmp_path / "r")
@@ -167,7 +159,7 @@ def _count(folder: Path) -> int:
     if not (folder / "journal.sqlite").exists():
         return 0
     try:
-        with sqlite3.connect(folder / "journal.sqlite", timeout=5) as journal:
+        with contextlib.closing(sqlite3.connect(folder / "journal.sqlite", timeout=5)) as journal:
             return int(journal.execute("SELECT count(*) FROM records").fetchone()[0])
     except sqlite3.OperationalError:  # the table is not there yet
         return 0
@@ -354,6 +346,21 @@ def test_committed_records_are_those_of_the_trials_that_they_name() -> None:
             r.get("chance", 0),
         )
         assert trial.key == r["key"]
+        assert trial.seed == r["seed"]
+        assert trial.method in (*CONTESTANTS, BARE)
+    assert {*HASHED_NAMES} <= {r["method"] for r in records}
+
+
+def test_contestants_are_called_what_the_library_prints() -> None:
+    for name, one in CONTESTANTS.items():
+        assert one.method.name in (name, f"{name} (nearest)")  # DLIME within a budget
+
+
+def test_a_method_that_is_renamed_shares_no_chance_with_another() -> None:
+    assert len({HASHED_NAMES.get(name, name) for name in CONTESTANTS}) == len(CONTESTANTS)
+    for name, hashed in HASHED_NAMES.items():
+        assert Trial("a", 0, name, 5).key == Trial("a", 0, hashed, 5).key
+        assert Trial("a", 0, name, 5).seed == Trial("a", 0, hashed, 5).seed
 
 
 def test_every_experiment_has_a_page_and_every_profile() -> None:

@@ -40,12 +40,14 @@ def test_public_names() -> None:
         "AnswerError",
         "Background",
         "Comparison",
+        "CostEstimate",
         "EagleError",
         "Explainer",
         "Explanation",
         "Explanations",
         "Images",
         "InputError",
+        "Limit",
         "LimitError",
         "Logit",
         "Method",
@@ -53,31 +55,31 @@ def test_public_names() -> None:
         "ModelError",
         "Parts",
         "Plan",
-        "Prompt",
-        "Quote",
         "ReplyError",
         "Series",
+        "ShapleySurvey",
         "Survey",
+        "Table",
         "Texts",
-        "compare",
+        "compare_methods",
         "dataset",
-        "files",
+        "language",
         "load",
         "methods",
         "metrics",
         "models",
-        "notebook",
+        "peers",
         "plot",
         "report",
         "serve",
         "theory",
         "until",
+        "verify",
     ]
     assert dir(eagle) == sorted([*eagle.__all__, "__version__"])
     assert all(hasattr(eagle, name) for name in eagle.__all__)
     assert not hasattr(eagle, "nonsense")
     assert python("import eagle; print(eagle.plot.attribution.__name__)") == "attribution\n"
-    assert python("import eagle; print(*eagle.files.__all__)") == "register registered\n"
     assert python("import eagle; print(eagle.models.http.Endpoint.__name__)") == "Endpoint\n"
     assert python("import eagle; print(eagle.metrics.faith.drop.__name__)") == "drop\n"
 
@@ -102,9 +104,9 @@ def test_the_help_opens_with_how_to_use_it(tmp_path: Path) -> None:
     }
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
     used: list[Any] = [eagle.Explainer, eagle.Explanation, eagle.Explanations, eagle.Survey]
-    used += [eagle.Series, eagle.Plan, eagle.Quote]
-    used += [eagle.Images, eagle.Texts, eagle.Parts, eagle.Prompt, eagle.Background]
-    for thing in (*used, eagle.compare, eagle.load):
+    used += [eagle.Series, eagle.Plan, eagle.CostEstimate, eagle.Limit]
+    used += [eagle.Images, eagle.Texts, eagle.Parts, eagle.language.Prompt, eagle.Background]
+    for thing in (*used, eagle.compare_methods, eagle.load):
         text = inspect.getdoc(thing) or ""
         assert text.split("\n")[3].strip().startswith(">>> "), thing
         test = doctest.DocTestParser().get_doctest(text, dict(known), thing.__name__, None, 0)
@@ -116,7 +118,6 @@ def test_importing_is_light() -> None:
         "pandas",
         "sklearn",
         "matplotlib",
-        "rich",
         "narwhals",
         "onnxruntime",
         "httpx",
@@ -125,7 +126,7 @@ def test_importing_is_light() -> None:
         "scipy.linalg",
         "scipy.special",
     )
-    loaded = python(f"import eagle.files, sys; print([m for m in {heavy!r} if m in sys.modules])")
+    loaded = python(f"import eagle, sys; print([m for m in {heavy!r} if m in sys.modules])")
     assert loaded.strip() == "[]"
 
 
@@ -143,14 +144,15 @@ BARE = """
 import sys
 sys.path = [p for p in sys.path if 'site-packages' not in p] + [{bare!r}, {src!r}]
 import numpy as np, eagle
-for name in ('pandas', 'sklearn', 'matplotlib', 'rich'):
+for name in ('pandas', 'sklearn', 'matplotlib'):
     try:
         __import__(name)
     except ImportError:
         continue
     raise SystemExit(name + ' is there: not a bare install')
 X = np.random.default_rng(0).normal(size=(100, 3))
-e = eagle.Explainer(lambda X: X @ [1.0, -2.0, 0.0], X, view='continuous').explain(X[0])
+table = eagle.Table(X, view='continuous')
+e = eagle.Explainer(lambda X: X @ [1.0, -2.0, 0.0], table).explain(X[0])
 print(e)
 e.save({out!r})
 assert np.array_equal(eagle.Explanation.load({out!r}).scores, e.scores)
@@ -361,7 +363,6 @@ def test_the_oldest_versions_tested_are_those_promised() -> None:
         if line and not line.startswith("#")
     )
     assert set(floors) - set(tested) == {
-        "anywidget",
         "pydantic",
         "ray",
         "starlette",

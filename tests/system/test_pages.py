@@ -11,7 +11,6 @@ from tools import pages, site
 ROOT = Path(__file__).parents[2]
 MARKED = {
     "native": pytest.mark.native,
-    "notebook": pytest.mark.web,
     "ray": pytest.mark.ray,
     "servers": pytest.mark.servers,
     "torch": pytest.mark.torch,
@@ -94,7 +93,7 @@ def test_a_page_whose_need_is_not_here_says_so(monkeypatch: pytest.MonkeyPatch) 
     assert pages.needs(text) == ("torch",)
     monkeypatch.setitem(pages.NEEDS, "torch", ("no_such_module",))
     assert pages.lacking(text) == ("torch",)
-    with pytest.raises(pages.PageError, match="knows native, notebook, ray"):
+    with pytest.raises(pages.PageError, match="knows native, ray, servers"):
         pages.lacking("---\nneeds: [luck]\n---\n")
     assert "needs torch" in site.note(text, ("torch",))
 

@@ -14,45 +14,10 @@ from typing import Any
 
 import pytest
 
+from names import MODULES, public
+
 PAGES = sorted((Path(__file__).parents[2] / "docs" / "reference").glob("*.md"))
 ENTRY = re.compile(r"^::: (?P<name>[\w.]+)\n(?P<options>(?:    .*\n)*)", re.M)
-MODULES = (
-    "eagle",
-    *(
-        f"eagle.{name}"
-        for name in ("dataset", "files", "methods", "metrics", "models", "notebook", "plot")
-    ),
-    *(f"eagle.{name}" for name in ("theory", "until")),
-    *(
-        f"eagle.metrics.{name}"
-        for name in ("stability", "truth", "entropy", "ranking", "faith", "sampling")
-    ),
-    *(f"eagle.models.{name}" for name in ("http", "language", "vision")),
-)
-"""Modules that users import. Each lists its public names."""
-
-OTHERS = (
-    "eagle.survey.plan.SurveyPlan",
-    "eagle.survey.plan.Account",
-    "eagle.evidence.Bill",
-    "eagle.misfit.Misfit",
-    "eagle.statements.Means",
-    "eagle.comparison.Compared",
-    *(
-        f"eagle.types.{name}"
-        for name in ("Source", "Instances", "Space", "Kind", "Wanted", "Group")
-    ),
-    *(f"eagle.types.{name}" for name in ("Planned", "Adaptive", "Seen", "Kernel", "Need", "Rows")),
-    *(f"eagle.surrogate.fit.{name}" for name in ("Surrogate", "Fitter", "Fitted", "Fit")),
-)
-"""What users are given by public names, or import from a module that has more."""
-
-
-def public() -> Iterator[str]:
-    for module in MODULES:
-        names = import_module(module).__all__
-        yield from (f"{module}.{name}" for name in names)
-    yield from OTHERS
 
 
 def documented() -> Iterator[str]:

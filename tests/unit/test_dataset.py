@@ -8,9 +8,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections import deque
 from pathlib import Path
-from typing import Any, final
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,14 +18,9 @@ import pytest
 import eagle
 import wholes
 from eagle import EagleError, Explanations, InputError, ModelError, dataset
-from eagle.dataset import run
-from eagle.dataset.crew import Died, Done, Event, Ready
-from eagle.dataset.job import FinishedPart, WorkerJob
-from eagle.dataset.report import Report
 from eagle.explanations import thin
-from eagle.files import atomic
-from eagle.files.folders import DatasetPart
-from wholes import NAMES, Troubled, explainer, table
+from eagle.io import atomic
+from wholes import NAMES, Troubled, Unsent, explainer, table
 
 PART = 10
 """The rows of a part."""
@@ -79,8 +73,9 @@ def test_one_process(rows: Path, tmp_path: Path, expected: Explanations) -> None
 def test_two_workers_one_of_which_is_killed(
     rows: Path, tmp_path: Path, expected: Explanations, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    model = Troubled(tmp_path, "die")
+    model, script, variables = Troubled(tmp_path, "die"), sys.modules["__main__"], dict(os.environ)
     check(explain(explainer(model), rows, tmp_path / "out", workers=2, progress=True), expected)
+    assert (sys.modules["__main__"], dict(os.environ)) == (script, variables)
     assert "a worker died at rows" in capfd.readouterr().err
     assert len(model.processes()) >= 2
     assert os.getpid() not in model.processes()
@@ -88,59 +83,9 @@ def test_two_workers_one_of_which_is_killed(
 
 
 def test_a_part_that_kills_whoever_does_it(rows: Path, tmp_path: Path) -> None:
-    with pytest.raises(EagleError, match=r"3 workers died at rows \d+ to \d+ of one") as error:
+    with pytest.raises(EagleError, match=r"a worker died at rows \d+ to \d+ of one") as error:
         explain(explainer(Troubled(tmp_path, "die always")), rows, tmp_path / "out", workers=2)
     assert any("give the same command again" in note for note in error.value.__notes__)
-
-
-@final
-class Late:
-    """Two workers on a machine with room for no third. One dies at the last part."""
-
-    needs = "room"
-
-    def __init__(self, job: WorkerJob) -> None:
-        self._job, self._hired, self._happened = job, 0, deque[Event]()
-        self._death: Event | None = None
-        self.last: list[int] = []
-
-    def hire(self) -> int:
-        self._hired += 1
-        if self._hired <= 2:
-            self._happened.append(Ready(self._hired - 1))
-        return self._hired - 1
-
-    def give(self, worker: int, part: DatasetPart) -> None:
-        if part.number == 6:
-            self.last.append(worker)
-        if self.last == [worker]:
-            self._death = Died(worker)
-        else:
-            self._happened.append(Done(worker, self._job.explain(part)))
-
-    def next(self, seconds: float) -> Event | None:
-        if self._happened:
-            return self._happened.popleft()
-        death, self._death = self._death, None
-        return death
-
-    def close(self) -> None:
-        pass
-
-
-def test_a_part_that_comes_back_goes_to_a_worker_that_has_nothing_to_do(
-    rows: Path, tmp_path: Path, expected: Explanations, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made: list[Late] = []
-
-    def crew(job: WorkerJob, parts: object) -> Late:
-        made.append(Late(job))
-        return made[0]
-
-    monkeypatch.setattr(run, "Processes", crew)
-    monkeypatch.setattr(run, "LONGEST", 0.5)
-    check(explain(explainer(), rows, tmp_path / "out", workers=2), expected)
-    assert sorted(made[0].last) == [0, 1]
 
 
 def test_a_driver_that_is_killed_leaves_no_orphans_and_the_same_call_goes_on(
@@ -170,7 +115,32 @@ eagle.dataset.explain(wholes.explainer(model), {str(rows)!r}, {str(tmp_path / "o
     check(explain(explainer(model), rows, tmp_path / "out"), expected)
     sizes = sum(len(e.evidence.weight) for e in expected)
     assert model.asked() - before < sizes
-    assert not list((tmp_path / "out").glob(f".*{atomic.NEW}"))
+    assert not list((tmp_path / "out").glob(f".*{atomic.UNFINISHED_SUFFIX}"))
+
+
+@pytest.mark.parametrize(("does", "code"), [("die", 0), ("orphan", -signal.SIGKILL)])
+def test_a_kill_of_a_worker_or_of_the_driver_leaves_nothing_in_the_temporary_folder(
+    rows: Path, tmp_path: Path, does: str, code: int
+) -> None:
+    model, temporary = Troubled(tmp_path, does), tmp_path / "temporary"
+    temporary.mkdir()
+    run = f"""
+import sys
+sys.path[:0] = {sys.path!r}
+from pathlib import Path
+import eagle, wholes
+model = wholes.Troubled(Path({str(tmp_path)!r}), {does!r})
+eagle.dataset.explain(wholes.explainer(model), {str(rows)!r}, {str(tmp_path / "out")!r},
+                      id_column="key", part_rows={PART}, workers=2, progress=False)
+"""
+    environment = {**os.environ, "TMPDIR": str(temporary)}
+    done = subprocess.run([sys.executable, "-c", run], timeout=120, env=environment)
+    assert done.returncode == code
+    until = time.monotonic() + 60
+    while any(map(_lives, model.processes())) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert len(model.processes()) > (does == "die")  # workers asked: another one after a death
+    assert [path.name for path in temporary.iterdir()] == []
 
 
 def _lives(pid: int) -> bool:
@@ -213,6 +183,23 @@ def test_an_error_of_a_worker_comes_back_as_it_is(rows: Path, tmp_path: Path) ->
     assert error.value.__notes__[0].startswith("at rows ")
 
 
+@pytest.mark.parametrize(
+    ("writable", "sentence"),
+    [
+        (False, r"cannot be pickled \(TypeError: it holds a socket\): say workers=1"),
+        (True, "could not be read in a worker: RuntimeError: its weights are elsewhere"),
+    ],
+)
+def test_a_model_that_cannot_be_sent(
+    rows: Path, tmp_path: Path, expected: Explanations, writable: bool, sentence: str
+) -> None:
+    model = Unsent(writable)
+    with pytest.raises(EagleError, match=sentence):
+        explain(explainer(model), rows, tmp_path / "out", workers=2)
+    check(explain(explainer(model), rows, tmp_path / "out"), expected)
+
+
+@pytest.mark.usefixtures("ctrl_c_interrupts")
 def test_ctrl_c_finishes_the_part_at_hand(
     rows: Path, tmp_path: Path, expected: Explanations
 ) -> None:
@@ -221,6 +208,47 @@ def test_ctrl_c_finishes_the_part_at_hand(
         explain(explainer(model), rows, tmp_path / "out")
     assert stop.value.__notes__[0].startswith("3 of 7 parts are in")
     assert len(list((tmp_path / "out").glob("part-*"))) == 3
+    check(explain(explainer(model), rows, tmp_path / "out"), expected)
+
+
+@pytest.mark.parametrize("does", ["group", "group twice"])
+def test_ctrl_c_at_a_terminal_is_for_the_driver_alone(
+    rows: Path, tmp_path: Path, expected: Explanations, does: str
+) -> None:
+    """Each worker finishes its part, and is ended by a second Ctrl-C. The script has no guard, and
+    is not run again by a worker."""
+    script = tmp_path / "script.py"
+    script.write_text(
+        f"""
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored by a job in the background
+sys.path[:0] = {sys.path!r}
+from pathlib import Path
+import eagle, wholes
+Path({str(tmp_path)!r}, "runs").open("a").write("once ")
+model = wholes.Troubled(Path({str(tmp_path)!r}), {does!r})
+eagle.dataset.explain(wholes.explainer(model), {str(rows)!r}, {str(tmp_path / "out")!r},
+                      id_column="key", part_rows={PART}, workers=2)
+"""
+    )
+    done = subprocess.run(
+        [sys.executable, script],
+        timeout=120,
+        capture_output=True,
+        text=True,
+        start_new_session=True,
+    )
+    assert done.returncode == -signal.SIGINT
+    assert (tmp_path / "runs").read_text() == "once "
+    model = Troubled(tmp_path, does)
+    finished = len(list((tmp_path / "out").glob("part-*")))
+    begun = len((tmp_path / "calls").read_text().splitlines())
+    assert finished == begun if does == "group" else finished < begun
+    assert not any(map(_lives, model.processes()))
+    assert done.stderr.count("Traceback") == 1  # the driver's own
+    assert done.stderr.endswith(
+        f"{finished} of 7 parts are in {tmp_path / 'out'}: give the same command again to go on\n"
+    )
     check(explain(explainer(model), rows, tmp_path / "out"), expected)
 
 
@@ -234,16 +262,6 @@ def test_an_ignored_signal_stays_ignored(
         signal.signal(signal.SIGINT, before)
 
 
-def test_the_line_of_progress() -> None:
-    report = Report(10, 1000, 8, 200, silent=True)
-    report.add(FinishedPart(2, 100, 50_000, 1.0))
-    report.add(FinishedPart(3, 100, 50_000, 1.0))
-    assert report.line(4.0) == (
-        "explained 400 of 1,000 rows (4 of 10 parts), 50 rows/s, 12 s left, "
-        "100,000 model rows asked"
-    )
-
-
 @pytest.mark.parametrize(
     ("maker", "more", "differs"),
     [
@@ -251,7 +269,7 @@ def test_the_line_of_progress() -> None:
         (explainer(), {"part_rows": 20}, r"part_rows \(10 there, 20 here\)"),
         (explainer(), {"id_column": None}, "ids"),
         (explainer(abs), {}, "model"),
-        (explainer().using(eagle.methods.LIME), {}, "method"),
+        (explainer().with_options(eagle.peers.LIME), {}, "method"),
     ],
 )
 def test_another_run_into_the_same_folder_is_refused(
@@ -378,7 +396,9 @@ def test_statements_of_a_folder_are_those_of_the_same_rows_in_memory(
         np.testing.assert_allclose(one.low, other.low, rtol=1e-12, atol=1e-15)
     assert found.parts is not None
     groups = np.arange(60) % 3
-    pd.testing.assert_frame_equal(found.compare(groups), memory.compare(groups), rtol=1e-12)
+    pd.testing.assert_frame_equal(
+        found.compare_groups(groups), memory.compare_groups(groups), rtol=1e-12
+    )
 
 
 def test_rows_of_a_folder_are_taken_as_those_of_a_list(
@@ -388,14 +408,15 @@ def test_rows_of_a_folder_are_taken_as_those_of_a_list(
     assert len(found) == 60
     assert found.ids[-1] == "row 59"
     assert found.ids[35:39] == [f"row {i}" for i in range(35, 39)]
-    assert found.named("row 41").prediction == expected[41].prediction
+    assert found["row 41"].prediction == expected[41].prediction
     order = np.array([59, 3, 3, -1, 20])
-    some = found.take(order)
+    some = found[order]
     assert list(some.ids) == ["row 59", "row 3", "row 3", "row 59", "row 20"]
     np.testing.assert_array_equal(some.scores, expected.scores[order])
     np.testing.assert_array_equal(found[58:10:-7].scores, expected.scores[58:10:-7])
     mask = expected.scores[:, 0] > 0
-    assert len(found.where(mask)) == mask.sum()
+    assert len(found[mask]) == mask.sum()
+    assert list(found[~mask & mask]) == []
     assert len(found.to_frame()) == 240
     assert "60 rows explained about" in found._repr_html_()
     assert repr(found).startswith("<Explanations of 60 rows about")
@@ -426,11 +447,11 @@ def test_classes_that_differ_are_not_averaged(rows: Path, tmp_path: Path) -> Non
 def test_a_survey_explains_a_data_set_without_its_model(rows: Path, tmp_path: Path) -> None:
     survey = explainer().survey(256, progress=False)
     whole = survey.explain_many(table()[NAMES], progress=False)
-    asked = survey.account.rows
+    asked = survey.cost.rows
     found = explain(survey, rows, tmp_path / "out")
     np.testing.assert_array_equal(found.scores, whole.scores)
     np.testing.assert_array_equal(found.predictions, whole.predictions)
-    assert survey.account.rows == asked + 60
+    assert survey.cost.rows == asked + 60
     survey.save(tmp_path / "survey.json")
     alone = eagle.load(tmp_path / "survey.json")
     shipped = explain(alone, rows, tmp_path / "shipped", workers=2)
@@ -443,10 +464,10 @@ def test_predictions_in_the_data_are_not_asked(rows: Path, tmp_path: Path) -> No
     whole["said"] = wholes.number(whole)
     whole.to_parquet(tmp_path / "whole.parquet")
     survey = explainer().survey(256, progress=False)
-    asked = survey.account.rows
+    asked = survey.cost.rows
     found = explain(survey, tmp_path / "whole.parquet", tmp_path / "out", predictions="said")
     np.testing.assert_array_equal(found.predictions, whole["said"])
-    assert survey.account.rows == asked
+    assert survey.cost.rows == asked
     with pytest.raises(InputError, match="an Explainer asks its model"):
         explain(explainer(), tmp_path / "whole.parquet", tmp_path / "no", predictions="said")
 
@@ -476,7 +497,7 @@ def test_texts_of_a_column(tmp_path: Path) -> None:
         assert one.data == other.data
         assert one.conditions == other.conditions
         np.testing.assert_array_equal(one.scores, other.scores)
-        np.testing.assert_array_equal(one.shown(), other.shown())
+        np.testing.assert_array_equal(one.interval_or_nan(), other.interval_or_nan())
     assert len(found.to_frame()) == sum(len(e.names) for e in whole)
     with pytest.raises(InputError, match="different features"):
         found.summary()
@@ -565,7 +586,7 @@ def test_the_command(rows: Path, tmp_path: Path, capsys: pytest.CaptureFixture[s
     model = Troubled(tmp_path, "terminate")
     joblib.dump(model, tmp_path / "model.joblib")
     table(80, 9)[NAMES].to_parquet(tmp_path / "data.parquet")
-    command = ["explain", str(tmp_path / "model.joblib"), "--trust", "--task", "regression"]
+    command = ["explain", str(tmp_path / "model.joblib"), "--trust"]
     command += ["--data", str(tmp_path / "data.parquet"), "--rows", str(rows), "--budget", "48"]
     whole = [*command, "--out", f"{tmp_path}/out/", "--id", "key", "--part-rows", "10"]
     assert main(whole) == 143
@@ -573,7 +594,7 @@ def test_the_command(rows: Path, tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert main(whole) == 0
     assert "wrote 60 explanations to" in capsys.readouterr().err
     assert list(eagle.load(tmp_path / "out").ids) == list(table()["key"])
-    assert main(["summary", f"{tmp_path}/out/"]) == 0
+    assert main(["report", f"{tmp_path}/out/", "-o", f"{tmp_path}/out.html"]) == 0
     assert "60 rows explained" in capsys.readouterr().out
     explainer().survey(128, progress=False).save(tmp_path / "survey.json")
     told = ["explain", str(tmp_path / "survey.json"), "--rows", str(rows), "--quiet"]

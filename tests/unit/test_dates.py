@@ -16,8 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import eagle
-from eagle.table import units
-from eagle.table.background import Background
+from eagle._tables import units
+from eagle._tables.background import Background
 
 RNG = np.random.default_rng(0)
 N = 100
@@ -65,7 +65,7 @@ def test_the_model_sees_what_it_knows(name: str, view: Any) -> None:
         asked.append(X)
         return X["x"].to_numpy()
 
-    explainer = eagle.Explainer(model, table, view=view, budget=80)
+    explainer = eagle.Explainer(model, eagle.Table(table, view=view), budget=80)
     for i in (3, 12):
         asked.clear()
         explainer.explain(table.iloc[[i]])
@@ -100,7 +100,7 @@ def test_polars_and_pyarrow_too(view: Any, arrow: bool) -> None:
         asked.append(X)
         return np.asarray(X["x"])
 
-    explainer = eagle.Explainer(model, table, view=view, freeze=["frozen"], budget=80)
+    explainer = eagle.Explainer(model, eagle.Table(table, view=view, fixed=["frozen"]), budget=80)
     for i in (0, 5):
         asked.clear()
         explainer.explain(table.slice(i, 1))
@@ -123,8 +123,12 @@ def test_dates_are_explained_as_their_days() -> None:
         return (t - 18_300) / 300 + X["x"].to_numpy()
 
     for view in ("binned", "continuous"):
-        a = eagle.Explainer(model, dated, view=view, budget=100).explain(dated.iloc[[0]])
-        b = eagle.Explainer(model, counted, view=view, budget=100).explain(counted.iloc[[0]])
+        a = eagle.Explainer(model, eagle.Table(dated, view=view), budget=100).explain(
+            dated.iloc[[0]]
+        )
+        b = eagle.Explainer(model, eagle.Table(counted, view=view), budget=100).explain(
+            counted.iloc[[0]]
+        )
         assert np.array_equal(a.scores, b.scores)
 
 
@@ -137,7 +141,7 @@ def test_conditions_are_dates() -> None:
     assert "joined: datetime64" in explainer.describe()
     assert ", dates" in explainer.describe()
     missing = explainer.explain({"joined": pd.NaT, "x": 1})
-    assert missing.conditions[0] == "joined is missing"
+    assert missing.conditions[0] == "joined is missing (not in the data)"
     noon = explainer.explain({"joined": "2021-01-27T12:30", "x": 1})
     assert noon.data[0] == "2021-01-27 12:30"
     zoned = pd.DataFrame({"t": ROME, "x": range(N)})
@@ -157,10 +161,12 @@ def test_bounds_are_dates_and_scales_are_durations() -> None:
     row = table.iloc[[0]].assign(t=pd.Timestamp("2021-01-01"))
     explainer = eagle.Explainer(
         model,
-        table,
-        view="continuous",
-        bounds={"t": (low, high)},
-        scales={"t": dt.timedelta(days=300)},
+        eagle.Table(
+            table,
+            view="continuous",
+            bounds={"t": (low, high)},
+            scales={"t": dt.timedelta(days=300)},
+        ),
         budget=100,
     )
     explainer.explain(row)
@@ -171,9 +177,9 @@ def test_bounds_are_dates_and_scales_are_durations() -> None:
     ):
         explainer.explain(row.assign(t=pd.Timestamp("2022-01-01")))
     with pytest.raises(eagle.InputError, match="the scale of column 'x' must be zero or more"):
-        eagle.Explainer(model, table, scales={"x": dt.timedelta(days=1)})
+        eagle.Explainer(model, eagle.Table(table, scales={"x": dt.timedelta(days=1)}))
     with pytest.raises(eagle.InputError, match="a pair of dates with times"):
-        eagle.Explainer(model, table, bounds={"t": (1, 2)})
+        eagle.Explainer(model, eagle.Table(table, bounds={"t": (1, 2)}))
 
 
 def test_what_is_no_date_is_refused() -> None:

@@ -18,6 +18,7 @@ import pytest
 
 import eagle
 from eagle import InputError, ModelError, ReplyError, Texts
+from eagle.errors import DeniedError, RefusedError
 from eagle.models import wire
 from eagle.models.http import (
     Codec,
@@ -28,8 +29,8 @@ from eagle.models.http import (
     Retry,
     Template,
 )
-from eagle.models.wire import AGAIN
-from eagle.types import RefusedError
+from eagle.models.ledger import Ledger
+from eagle.models.wire import RETRY_STATUSES
 from served import Served, changed, drip, half, reset, rows_of, said, shares, status
 
 X = np.random.default_rng(0).normal(size=(40, 3))
@@ -70,14 +71,6 @@ def endpoint(served: Served, **settings: Any) -> Endpoint:
 def test_every_digit_survives(served: Served) -> None:
     assert np.array_equal(endpoint(served)(X), shares(X))
     assert np.array_equal(np.array(served.rows), X)
-
-
-def test_an_endpoint_is_explained_like_the_function_behind_it(served: Served) -> None:
-    made = [
-        eagle.Explainer(model, X, budget=100).explain(X[0]) for model in (endpoint(served), shares)
-    ]
-    assert np.array_equal(made[0].scores, made[1].scores)
-    assert made[0].task == "classification"
 
 
 def test_batches_by_rows_and_at_most_so_many_at_once(served: Served) -> None:
@@ -184,6 +177,10 @@ def test_a_template_builds_any_request_and_picks_any_answer(v2: Served) -> None:
         ask = Endpoint(v2.url, template)
         with pytest.raises(ReplyError, match=r"asked 3 rows but answered 2"):
             ask(X[:3])
+    for pick in ("data.².scores", "data.٣.scores", "data." + "9" * 5000, "data.-1.scores"):
+        v2.faults = [said('{"data": [{"scores": [[0.25, 0.75], [0.5, 0.5]]}]}')]
+        with pytest.raises(ReplyError):
+            Endpoint(v2.url, Template(lambda rows: {"inputs": rows, "id": "x"}, pick))(X[:2])
     v2.faults = [said("[[0.25, 0.75], [0.5, 0.5]]")]
     bare = Endpoint(v2.url, Template(lambda rows: {"instances": rows}))
     assert bare(X[:2]).tolist() == [[0.25, 0.75], [0.5, 0.5]]
@@ -222,7 +219,7 @@ def test_where_it_is_posted(url: str, protocol: Any, posted: str) -> None:
 # -- what goes wrong ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("code", AGAIN)
+@pytest.mark.parametrize("code", RETRY_STATUSES)
 def test_what_may_be_sent_again_is(served: Served, code: int) -> None:
     naps = Naps()
     served.faults = [status(code), status(code)]
@@ -256,7 +253,7 @@ def test_patience_has_an_end(v2: Served) -> None:
     assert len(v2.requests) == 4
 
 
-@pytest.mark.parametrize("code", [300, 302, 400, 401, 403, 404, 413, 418, 422, 500, 501])
+@pytest.mark.parametrize("code", [300, 302, 400, 401, 402, 403, 404, 413, 418, 422, 501, 505])
 def test_what_may_not_be_sent_again_is_not(served: Served, code: int) -> None:
     served.faults = [status(code, "first words\nsecond\x1b[31m" + "y" * 1000)]
     with pytest.raises(ModelError, match=f"status {code} .*«first words second") as caught:
@@ -264,7 +261,8 @@ def test_what_may_not_be_sent_again_is_not(served: Served, code: int) -> None:
     assert len(served.requests) == 1
     assert "\x1b" not in str(caught.value)
     assert len(str(caught.value)) < 500
-    assert isinstance(caught.value, RefusedError) == (code != 500)
+    assert isinstance(caught.value, RefusedError)
+    assert isinstance(caught.value, DeniedError) == (code < 400 or code in (401, 402, 403, 404))
     if code in (401, 403):
         assert "token_env" in str(caught.value)
     if code == 413:
@@ -287,13 +285,6 @@ def test_a_dropped_connection_is_tried_once_more_on_a_fresh_one(
     ):
         ask(X)
     assert len(served.requests) == 5
-
-
-def test_nobody_there() -> None:
-    with Served() as gone:
-        url = gone.url
-    with pytest.raises(RefusedError, match="could not be reached"):
-        Endpoint(url)(X)
 
 
 def test_a_slow_drip_ends_at_the_timeout(v2: Served) -> None:
@@ -456,9 +447,9 @@ def test_an_endpoint_survives_a_pickle(served: Served) -> None:
     [
         ({"batch_rows": 0}, "batch_rows must be an integer"),
         ({"concurrency": 1.5}, "concurrency must be an integer"),
-        ({"timeout": 0}, "timeout is a positive number"),
+        ({"timeout": 0}, "timeout.* must be a positive number"),
         ({"retries": -1}, "retries must be an integer"),
-        ({"missing": "drop"}, "missing is 'refuse' or 'null'"),
+        ({"missing": "drop"}, "missing must be 'refuse' or 'null'"),
     ],
 )
 def test_settings_that_make_no_sense(settings: Any, sentence: str) -> None:
@@ -480,9 +471,101 @@ def test_no_rows_and_odd_things(served: Served) -> None:
 
 
 def test_certificates_are_verified(v2: Served) -> None:
-    trusted = wire._verified()
+    trusted = wire._ssl_context()
     assert trusted.verify_mode is ssl.CERT_REQUIRED
     assert trusted.check_hostname
     with pytest.raises(RefusedError, match="could not be reached"):
         Endpoint(v2.url.replace("http:", "https:"))(X)
     assert not v2.requests
+
+
+# -- what is retried, and what ends it ------------------------------------------------------------
+
+
+@pytest.mark.parametrize("code", [409, 529])
+def test_which_statuses_are_sent_again_is_a_setting(v2: Served, code: int) -> None:
+    v2.faults = [status(code)]
+    with pytest.raises(RefusedError, match=f"status {code}"):
+        endpoint(v2)(X)
+    v2.faults = [status(code)]
+    ask = endpoint(v2, retries=Retry(3, statuses=(code,), sleep=Naps()))
+    assert np.array_equal(ask(X), shares(X))
+    v2.faults = [status(500)]
+    with pytest.raises(ModelError, match="status 500"):
+        ask(X)
+    for wrong in ("429", 429, (200,), (4290,), ("429",)):
+        with pytest.raises(InputError, match=r"statuses must be a list|a status to retry"):
+            Retry(statuses=wrong)  # type: ignore[arg-type]
+
+
+def spent(**body: str) -> Any:
+    return status(429, json.dumps({"error": body}))
+
+
+DENIED: dict[str, Any] = {
+    "no token": status(401),
+    "not paid": status(402, "Insufficient Balance"),
+    "not allowed": status(403),
+    "not there": status(404),
+    "moved": status(308, location="https://elsewhere"),
+    "quota by its code": spent(code="insufficient_quota", message="check your plan"),
+    "quota by its type": spent(
+        type="insufficient_quota", message="You exceeded your current quota"
+    ),
+    "quota in words": spent(message="You exceeded your current quota, check your billing details"),
+    "quota in other words": spent(message="The monthly quota is exhausted."),
+    "credits": spent(message="Your credits are used up"),
+}
+
+
+@pytest.mark.parametrize(
+    ("which", "gaps"), [*((which, 0.5) for which in DENIED), ("no token", 0.0), ("credits", 0.0)]
+)
+def test_what_every_request_would_get_ends_it_at_the_first_answer(
+    which: str, gaps: float, tmp_path: Path
+) -> None:
+    """No request begins after such an answer, however many may fail; what was answered is kept."""
+    with Served("instances") as server:
+        server.faults = [DENIED[which]] * 999
+        settings: dict[str, Any] = {"batch_rows": 1, "concurrency": 3, "gaps": gaps}
+        ask = Endpoint(server.url, "instances", ledger=tmp_path / "a.db", **settings)
+        with pytest.raises(DeniedError) as caught:
+            eagle.Explainer(ask, X, budget=100).explain(X[0])
+        assert 1 <= len(server.requests) <= 3
+        assert caught.value.answers is None
+        assert ("the quota is spent" in str(caught.value)) == (which not in list(DENIED)[:5])
+        server.requests.clear()
+        server.faults = [*[changed(lambda reply: reply)] * 40, *[DENIED[which]] * 999]
+        with pytest.raises(DeniedError) as caught:
+            eagle.Explainer(ask, X, budget=100).explain(X[0])
+        assert 40 < len(server.requests) <= 43
+        assert np.isfinite(caught.value.answers).all(axis=1).sum() == 40
+        summary = Ledger(tmp_path / "a.db").summary()
+        assert (summary.rows, summary.doubt, summary.flight) == (40, 0, 0)
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        status(429, "Rate limit reached: 3 requests per minute"),
+        spent(code="rate_limit_exceeded", message="Please try again in 20s."),
+        spent(message="Quota exceeded for requests per minute per region"),
+        status(429, '{"error": "quota exceeded"}', retry_after="0"),
+    ],
+)
+def test_too_fast_is_not_a_quota_that_is_spent(v2: Served, fault: Any) -> None:
+    v2.faults = [fault]
+    assert np.array_equal(endpoint(v2)(X), shares(X))
+    assert len(v2.requests) == 2
+
+
+def test_who_waits_to_be_sent_again_is_not_after_the_end(tmp_path: Path) -> None:
+    """One request waits for a minute; the next is denied: it ends at once, and sends nothing."""
+    with Served("instances") as server:
+        server.faults = [status(429, retry_after="50"), *[status(401)] * 9]
+        ask = Endpoint(server.url, "instances", batch_rows=1, ledger=tmp_path / "a.db")
+        with pytest.raises(DeniedError):
+            ask(X)
+        assert len(server.requests) <= ask.concurrency
+        summary = Ledger(tmp_path / "a.db").summary()
+        assert (summary.rows, summary.doubt, summary.flight) == (0, 0, 0)

@@ -22,7 +22,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 import eagle
-from eagle.table.background import Background
+from eagle._tables.background import Background
+from tables import explainer_of
 
 RNG = np.random.default_rng(0)
 
@@ -43,7 +44,7 @@ def asked(model: Any, data: Any, x: Any, **options: Any) -> tuple[eagle.Explanat
         seen.append(table)
         return model(table)
 
-    e = eagle.Explainer(watched, data, **{"budget": 80, **options}).explain(x)
+    e = explainer_of(watched, data, **{"budget": 80, **options}).explain(x)
     return e, seen[0]
 
 
@@ -88,9 +89,9 @@ def test_a_sparse_kind_stays_that_kind() -> None:
 def test_large_identifiers_keep_every_digit() -> None:
     data = pd.DataFrame({"id": 2**60 + np.arange(300), "a": RNG.normal(size=300)})
     with pytest.raises(eagle.InputError, match="a float too large to be exact"):
-        asked(lambda D: D["a"].to_numpy(), data, data.iloc[5], freeze=["id"])  # as pandas gives it
+        asked(lambda D: D["a"].to_numpy(), data, data.iloc[5], fixed=["id"])  # as pandas gives it
     for x in (data.iloc[[5]], {"id": 2**60 + 5, "a": 0.0}):
-        _, rows = asked(lambda D: D["a"].to_numpy(), data, x, freeze=["id"])
+        _, rows = asked(lambda D: D["a"].to_numpy(), data, x, fixed=["id"])
         assert (rows["id"] == 2**60 + 5).all()
     e, rows = asked(lambda D: D["a"].to_numpy(), data, data.iloc[[5]], categories=["id"])
     assert e.data[0] == 2**60 + 5
@@ -237,7 +238,7 @@ def test_the_task_is_not_a_matter_of_history() -> None:
         share = np.where(Z[:, 0] > 100, 0.25, 3.0)
         return np.column_stack([share, 1 - share + (Z[:, 0] <= 100)])
 
-    explainer = eagle.Explainer(model, scales=1.0, budget=40)
+    explainer = eagle.Explainer(model, eagle.Table(scales=1.0), budget=40)
     first = explainer.explain([500.0, 1.0])
     assert first.task == "classification"
     assert explainer.explain([0.0, 1.0]).task == "regression"
@@ -261,24 +262,6 @@ def test_odd_rows_share_calls_and_keep_their_places() -> None:
         assert (together[i].data[0] is None) == (i % 7 == 0)
 
 
-def test_odd_rows_already_paid_for_survive_a_failure() -> None:
-    data = pd.DataFrame({"a": range(40), "b": RNG.normal(size=40)})
-    calls: list[int] = []
-
-    def model(D: pd.DataFrame) -> Any:
-        calls.append(len(D))
-        if len(calls) == 2:
-            raise OSError("gone")
-        return D["b"].to_numpy()
-
-    rows = data.iloc[:5].astype(float)
-    rows.iloc[3, 0] = np.nan
-    with pytest.raises(eagle.ModelError) as caught:
-        eagle.Explainer(model, data, budget=40).explain_many(rows)
-    (kept,) = caught.value.finished
-    assert kept.data[0] is None
-
-
 def test_frozen_columns_of_polars_are_passed_on_and_decimals_are_numbers() -> None:
     data = pl.DataFrame(
         {
@@ -288,7 +271,7 @@ def test_frozen_columns_of_polars_are_passed_on_and_decimals_are_numbers() -> No
         }
     )
     explainer = eagle.Explainer(
-        lambda D: D["a"].to_numpy(), data, freeze=["id"], categories=["n"], budget=60
+        lambda D: D["a"].to_numpy(), eagle.Table(data, fixed=["id"], categories=["n"]), budget=60
     )
     many = explainer.explain_many(data)
     assert len(many) == 300
@@ -349,45 +332,30 @@ def test_answers_of_any_size() -> None:
             asked(lambda Z, factor=factor: Z[:, 0] * factor, X, X[0])
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"bounds": {0: 5}}, "a pair of numbers"),
-        ({"bounds": {0: (0,)}}, "a pair of numbers"),
-        ({"bounds": {0: ("x", 1)}}, "a pair of numbers"),
-        ({"bounds": {0: (np.nan, 1)}}, "a pair of numbers"),
-        ({"scales": {0: "big"}}, "zero or more, not 'big'"),
-        ({"freeze": 0}, "a list of column names, not 0"),
-        ({"outputs": 5}, "a list of names"),
-        ({"names": ["a"]}, "1 names do not fit 4 columns"),
-    ],
-)
-def test_arguments_of_the_wrong_kind(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(eagle.InputError, match=message):
-        eagle.Explainer(lambda Z: Z[:, 0], X, **options)
-
-
 def test_more_that_does_not_fit() -> None:
     def model(Z: Any) -> Any:
         return np.zeros(len(Z))
 
     table = pd.DataFrame(X, columns=list("abcd"))
     with pytest.raises(eagle.InputError, match="this one has its own"):
-        eagle.Explainer(model, table, names=list("wxyz"))
+        eagle.Explainer(model, eagle.Table(table, names=list("wxyz")))
     with pytest.raises(eagle.InputError, match="collect it first"):
         eagle.Explainer(model, pl.DataFrame(X).lazy())
     dated = pd.DataFrame({"t": pd.date_range("2020", periods=20), "a": range(20)})
     with pytest.raises(eagle.InputError, match=r"'t' is datetime64.* cannot hold what came"):
-        eagle.Explainer(model, dated, freeze=["t"]).explain({"t": "not a date", "a": 1})
+        eagle.Explainer(model, eagle.Table(dated, fixed=["t"])).explain({"t": "not a date", "a": 1})
     with pytest.raises(eagle.InputError, match="never moves"):
-        eagle.Explainer(model, scales=0.1).explain(np.array([1, 2, 3]))
+        eagle.Explainer(model, eagle.Table(scales=0.1)).explain(np.array([1, 2, 3]))
     assert (
-        eagle.Explainer(lambda Z: Z[:, 0], scales=0.1, budget=60).explain([1, 2]).scores[0] > 0.05
+        eagle.Explainer(lambda Z: Z[:, 0], eagle.Table(scales=0.1), budget=60)
+        .explain([1, 2])
+        .scores[0]
+        > 0.05
     )
     with pytest.raises(eagle.InputError, match="no rows"):
-        eagle.Explainer(model, scales=1.0).explain_many(np.empty((0, 2)))
+        eagle.Explainer(model, eagle.Table(scales=1.0)).explain_many(np.empty((0, 2)))
     assert len(repr(Background.of(X))) < 100
-    eagle.Explainer(model, X, freeze=None, categories=None)  # type: ignore[arg-type]
+    eagle.Explainer(model, eagle.Table(X, fixed=None, categories=None))  # type: ignore[arg-type]
     flags = X > 0
     assert eagle.Explainer(model, flags, budget=20).explain([1, 0, 1, 0]).data[0] is True
     one = eagle.Explainer(lambda Z: Z[:, 0], X, budget=1).explain(X[0])

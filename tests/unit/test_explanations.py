@@ -15,9 +15,9 @@ from sklearn.datasets import load_wine
 from sklearn.ensemble import RandomForestClassifier
 
 import eagle
-from eagle import methods
+from eagle import peers
+from eagle._values.arrays import Array
 from eagle.explanations import Common, Explanations, spread_over
-from eagle.types import Array
 
 DATA = load_wine(as_frame=True)
 ROWS = DATA.data.iloc[:12].set_axis([f"row {i}" for i in range(12)])
@@ -37,7 +37,7 @@ def many(explainer: eagle.Explainer) -> Explanations:
 def test_a_sequence_with_names(many: Explanations) -> None:
     assert len(many) == 12
     assert many.ids[:2] == ("row 0", "row 1")
-    assert many.named("row 3") is many[3]
+    assert many["row 3"] is many[3]
     assert many[-1] is many[11]
     assert [e.scores[0] for e in many] == many.scores[:, 0].tolist()
     part = many[2:5]
@@ -47,17 +47,72 @@ def test_a_sequence_with_names(many: Explanations) -> None:
     assert np.array_equal(part.scores, many.scores[2:5])
     assert np.array_equal(many.interval()[4], many[4].interval())
     assert np.allclose(many.probability_sign()[4], many[4].probability_sign())
-    some = many.where(many.scores[:, 0] > np.median(many.scores[:, 0]))
-    assert len(some) == 6
     assert many.data[0, 0] == ROWS.iloc[0, 0]
-    with pytest.raises(IndexError):
-        many[12]
-    with pytest.raises(eagle.InputError, match="no row with the id 'nobody'"):
-        many.named("nobody")
-    with pytest.raises(eagle.InputError, match="truth value for each of the 12 rows"):
-        many.where([True])
-    with pytest.raises(eagle.InputError, match="true for no row"):
-        many.where(np.zeros(12, dtype=bool))
+
+
+@pytest.mark.parametrize(
+    ("key", "places"),
+    [
+        (slice(None, None, -5), [11, 6, 1]),
+        (slice(4, 2), []),
+        ([0, -1, 0], [0, 11, 0]),
+        (np.array([3, 2], dtype=np.uint8), [3, 2]),
+        (range(2, 4), [2, 3]),
+        (pd.Series([5, 1], index=[9, 8]), [5, 1]),
+        ([], []),
+        ([k in (1, 7) for k in range(12)], [1, 7]),
+        (np.arange(12) > 9, [10, 11]),
+        (pd.Series(np.arange(12) < 1, index=ROWS.index), [0]),
+        (np.zeros(12, dtype=bool), []),
+    ],
+)
+def test_some_rows_are_taken_by_slices_masks_and_places(
+    many: Explanations, key: Any, places: list[int]
+) -> None:
+    some = many[key]
+    assert isinstance(some, Explanations)
+    assert some.ids == tuple(f"row {place}" for place in places)
+    assert list(some) == [many[place] for place in places]
+    assert np.array_equal(some.scores, many.scores[places])
+
+
+@pytest.mark.parametrize(
+    ("key", "words"),
+    [
+        ("nobody", "no row with the id 'nobody'"),
+        (("row 1", 2), "no row with the id"),
+        (None, "no row with the id None"),
+        (True, "truth value for each of the 12 rows, not one"),
+        (np.bool_(True), "truth value for each of the 12 rows, not one"),
+        (2.0, "2.0 is no whole number"),
+        (np.float64(2), "is no whole number"),
+        ([True], "truth value for each of the 12 rows"),
+        (np.ones((12, 4), dtype=bool), "truth value for each of the 12 rows"),
+        ([0, 12], "there are rows 0 to 11"),
+        ([10**30], "a list of their places"),
+        ([0.0, 1.0], "a list of their places"),
+        (["row 1", "row 2"], "a list of their places"),
+        ([[0], [1, 2]], "a list of their places"),
+        (np.array(3), "a list of their places"),
+        (slice("row 1", "row 3"), "a slice is of places"),
+        (slice(None, None, 0), "a slice is of places"),
+    ],
+)
+def test_what_says_no_row_is_refused(many: Explanations, key: Any, words: str) -> None:
+    with pytest.raises(eagle.InputError, match=words):
+        many[key]
+
+
+def test_a_number_is_a_place_also_where_ids_are_numbers(explainer: eagle.Explainer) -> None:
+    days = pd.to_timedelta([1, 2], unit="D")
+    for ids in ([2, 0, 1], [0.5, 2.0, 1.0], [days[0], days[1], "c"]):
+        few = Explanations.of(list(explainer.explain_many(ROWS[:3], 0)), ids)
+        assert [few[k] for k in (0, np.int8(1), -1)] == list(few)
+        assert few[few.ids.index(ids[1])] is few.items[1]
+        for wrong in (3, -4, 10**30):
+            with pytest.raises(IndexError, match="there are 3, from 0 on"):
+                few[wrong]
+    assert few[days[1]] is few[days[1].to_timedelta64()] is few.items[1]
 
 
 def test_what_averages_refuses_mixed_targets(explainer: eagle.Explainer) -> None:
@@ -68,24 +123,12 @@ def test_what_averages_refuses_mixed_targets(explainer: eagle.Explainer) -> None
         mixed.effect,
         mixed.summary,
         lambda: mixed.share_in_top(3),
-        lambda: mixed.compare(np.arange(len(mixed)) % 2),
+        lambda: mixed.compare_groups(np.arange(len(mixed)) % 2),
     ):
         with pytest.raises(eagle.InputError, match="different classes"):
             statement()
     assert "different classes" in mixed._repr_html_()
     assert len(mixed.to_frame()) == 13 * len(mixed)
-
-
-def test_frames(many: Explanations) -> None:
-    long = many.to_frame()
-    assert long.columns.tolist()[:3] == ["id", "feature", "value"]
-    assert len(long) == 12 * 13
-    one = long[long["id"] == "row 2"]
-    assert np.array_equal(one["score"], many[2].scores)
-    assert np.array_equal(one["low"], many[2].interval()[:, 0])
-    wide = many.to_frame(wide=True)
-    assert wide.index.tolist() == list(many.ids)
-    assert np.array_equal(wide.to_numpy(), many.scores)
 
 
 def test_a_summary_by_hand(many: Explanations) -> None:
@@ -120,17 +163,17 @@ def test_errors_that_may_be_common_do_not_average_out() -> None:
     assert (drawn[0][:, 1] == 1.0).all()
 
 
-def test_cohorts(many: Explanations) -> None:
+def test_groups(many: Explanations) -> None:
     groups = np.array(["a", "b"] * 6)
-    table = many.compare(groups, sample=False)
+    table = many.compare_groups(groups, sample=False)
     assert len(table) == 13
     mean = many.scores[::2].mean(axis=0) - many.scores[1::2].mean(axis=0)
     assert np.allclose(table["difference"], mean)
     assert (table["rows"] == 6).all()
-    three = many.compare(np.array(["a", "b", "c"] * 4))
+    three = many.compare_groups(np.array(["a", "b", "c"] * 4))
     assert len(three) == 39
     assert set(three["against"]) == {"all others"}
-    size = many.compare({"one": groups == "a", "rest": groups == "b"}, size=True)
+    size = many.compare_groups({"one": groups == "a", "rest": groups == "b"}, size=True)
     wanted = np.abs(many.scores[::2]).mean(axis=0) - np.abs(many.scores[1::2]).mean(axis=0)
     assert np.allclose(size["difference"], wanted)
     for groups_, why in (
@@ -141,35 +184,11 @@ def test_cohorts(many: Explanations) -> None:
         ({"a": [1]}, "no truth value"),
     ):
         with pytest.raises(eagle.InputError, match=why):
-            many.compare(groups_)
-
-
-def test_files(many: Explanations, tmp_path: Path) -> None:
-    path = tmp_path / "many.parquet"
-    many.save(path)
-    read = eagle.load(path)
-    assert isinstance(read, Explanations)
-    assert read.ids == many.ids
-    assert np.array_equal(read.scores, many.scores)
-    assert np.array_equal(read.interval(0.8), many.interval(0.8))
-    assert np.array_equal(read.data, many.data)
-    pd.testing.assert_frame_equal(read.summary(), many.summary())
-    one = read[3]
-    assert np.array_equal(one.scores, many[3].scores)
-    assert one.prediction == many[3].prediction
-    assert np.allclose(one.probability_sign(), many[3].probability_sign())
-    assert "not kept" in one.warnings[0]
-    with pytest.raises(eagle.InputError, match="explain anew"):
-        one.about(1)
-    path.write_bytes(path.read_bytes()[:-100])
-    with pytest.raises(eagle.InputError, match="not a file of explanations"):
-        eagle.load(path)
-    with pytest.raises(FileNotFoundError):
-        eagle.load(tmp_path / "nothing.parquet")
+            many.compare_groups(groups_)
 
 
 def test_methods_without_intervals(tmp_path: Path) -> None:
-    lime = eagle.Explainer(FOREST, DATA.data, method=methods.LIME, budget=60)
+    lime = eagle.Explainer(FOREST, DATA.data, method=peers.LIME, budget=60)
     many = lime.explain_many(ROWS.iloc[:3], 0)
     assert np.isnan(many.interval()).all()
     with pytest.raises(eagle.InputError, match="no standard errors"):
@@ -196,23 +215,25 @@ def test_features_that_differ() -> None:
 
 def test_shap_takes_them(many: Explanations) -> None:
     shap = many.to_shap()
-    assert shap.values.shape == (12, 13 + 2)
-    assert np.allclose(shap.base_values, many.predictions.mean())
+    assert shap.values.shape == shap.data.shape == (12, 13)
     assert np.allclose(shap.base_values + shap.values.sum(axis=1), many.predictions, atol=1e-12)
-    missed = many.predictions - many.table.local_prediction
-    assert np.allclose(shap.values[:, -1], missed, atol=1e-12)
-    assert list(shap.feature_names[:-2]) == list(many.names)
-    assert np.allclose(shap[3].values, many[3].to_shap(base=many.predictions.mean()).values)
+    t = many.table
+    line = t.local_prediction - t.scores.sum(axis=1)
+    assert np.allclose(shap.base_values, line + t.prediction - t.local_prediction, atol=1e-12)
+    assert list(shap.feature_names) == list(many.names)
+    alone = many[3].to_shap()
+    for part in ("values", "base_values", "lower_bounds", "upper_bounds", "error_std"):
+        assert np.allclose(getattr(shap[3], part), getattr(alone, part)), part
 
 
-def test_shap_starts_at_the_mean_of_each_target(explainer: eagle.Explainer) -> None:
+def test_shap_needs_no_more_than_the_numbers(explainer: eagle.Explainer, tmp_path: Path) -> None:
+    """Several targets, rows without their evidence, and those read from a file."""
     both = Explanations.of([explainer.explain(ROWS.iloc[i], i % 2) for i in range(4)])
-    answers = np.stack([e.evidence.answers[0] for e in both])
-    assert np.allclose(both.to_shap().base_values, answers.mean(axis=0)[[0, 1, 0, 1]])
-    given = both.to_shap(base=[[0.25, 0.75, 0.0], [0.35, 0.65, 0.0]])
-    assert np.allclose(given.base_values, [0.3, 0.7, 0.3, 0.7])
-    with pytest.raises(eagle.InputError, match="were not kept"):
-        explainer.explain_many(ROWS, 0, evidence=False)[0].to_shap()
+    thin = explainer.explain_many(ROWS, 0, evidence=False)
+    thin.save(tmp_path / "thin.parquet")
+    for e in (both, thin, eagle.load(tmp_path / "thin.parquet")):
+        shap = e.to_shap()
+        assert np.allclose(shap.base_values + shap.values.sum(axis=1), e.predictions, atol=1e-12)
 
 
 def test_evidence_is_kept_up_to_a_limit(
@@ -221,7 +242,7 @@ def test_evidence_is_kept_up_to_a_limit(
     none = explainer.explain_many(ROWS, 0, evidence=False)
     assert all(len(e.evidence.answers) == 1 for e in none)
     assert "not kept" in none[0].warnings[0]
-    monkeypatch.setattr("eagle.explanations.KEPT", 20_000)
+    monkeypatch.setattr("eagle.explanations.MAX_EVIDENCE_BYTES", 20_000)
     some = [len(e.evidence.answers) > 1 for e in explainer.explain_many(ROWS, 0)]
     assert some[0]
     assert not some[-1]
@@ -229,8 +250,8 @@ def test_evidence_is_kept_up_to_a_limit(
 
 
 def test_a_survey_is_mentioned_once(capsys: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("eagle.progress.PATIENCE", -1.0)
-    monkeypatch.setattr("eagle.progress.watched", lambda: True)
+    monkeypatch.setattr("eagle._engine.progress.PATIENCE", -1.0)
+    monkeypatch.setattr("eagle._engine.progress.is_watched", lambda: True)
     explainer = eagle.Explainer(lambda X: X[:, 0], np.random.default_rng(0).random((50, 2)))
     rows = np.random.default_rng(1).random((220, 2))
     explainer.explain_many(rows, evidence=False)
@@ -255,15 +276,11 @@ def test_put_together(many: Explanations) -> None:
     assert spread_over(10, 4).tolist() == [1, 3, 6, 8]
 
 
-def test_parts_of_them(many: Explanations) -> None:
-    assert many[[1, 3]].ids == ("row 1", "row 3")
-    assert many[np.arange(12) > 9].ids == ("row 10", "row 11")
+def test_of_no_rows_nothing_is_stated(many: Explanations) -> None:
     empty = many[3:3]
-    assert len(empty) == 0
     with pytest.raises(eagle.InputError, match="no rows here"):
         empty.summary()
     assert "no rows here" in empty._repr_html_()
-    assert many == many
     assert "nan" not in many[:1]._repr_html_()
 
 
@@ -277,12 +294,13 @@ def test_a_survey_s_explanations_travel_and_part() -> None:
     survey = eagle.Explainer(FOREST, DATA.data).survey(128)
     mixed = survey.explain_many(DATA.data.iloc[::9])
     assert mixed == mixed
-    first = mixed.where(np.array([target == 0 for target in mixed.targets]))
+    first = mixed[[target == 0 for target in mixed.targets]]
     assert first.summary().notna().all(axis=None)
+    assert list(mixed[np.zeros(len(mixed), dtype=bool)]) == []
     sent = pickle.loads(pickle.dumps(first))
     assert np.array_equal(sent[2].scores, first[2].scores)
     for _ in range(1200):
-        first = first.where(np.ones(len(first), dtype=bool))
+        first = first[np.ones(len(first), dtype=bool)]
     assert np.isfinite(first[0].scores).all()
 
 
@@ -304,7 +322,7 @@ def test_files_of_odd_names_and_ids(tmp_path: Path) -> None:
     read = eagle.load(tmp_path / "odd.parquet")
     assert np.array_equal(read.scores, many.scores)
     assert read.ids == many.ids
-    assert read.named(("a", 2)).names == ("1", "1")
+    assert read["a", 2].names == ("1", "1")
 
 
 def test_forged_files_are_refused(many: Explanations, tmp_path: Path) -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import copy
-import json
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,10 +10,9 @@ import pytest
 
 import eagle
 from eagle import InputError, Parts, methods
-from eagle.files.explanations import FORMAT
-from eagle.files.sealed import pack
-from eagle.surrogate.functional import Functional
-from eagle.types import Rows
+from eagle.contracts import Rows
+from eagle.surrogates.functional import Functional
+from tables import explainer_of
 
 DATA = np.random.default_rng(0).normal(size=(60, 3))
 WORDS = Parts(str.split, " ".join)
@@ -33,7 +30,7 @@ def loud(texts: Any) -> Any:
 
 def explained(**settings: Any) -> eagle.Explanation:
     options = {"method": methods.EAGLE_PROCESS, "budget": 30, **settings}
-    return eagle.Explainer(loud, WORDS, task="classification", **options).explain(TEXT)
+    return explainer_of(loud, WORDS, task="classification", **options).explain(TEXT)
 
 
 def test_what_it_needs_is_said() -> None:
@@ -43,7 +40,7 @@ def test_what_it_needs_is_said() -> None:
         with pytest.raises(InputError, match="three positive numbers"):
             Functional(ratios)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="match or do not"):
-        eagle.Explainer(model, DATA, view="continuous", method=methods.EAGLE_PROCESS)
+        eagle.Explainer(model, eagle.Table(DATA, view="continuous"), method=methods.EAGLE_PROCESS)
     with pytest.raises(InputError, match="use at most 1,024, or a method that converges"):
         eagle.Explainer(model, DATA, method=methods.EAGLE_PROCESS, budget=1100).explain(DATA[0])
 
@@ -51,10 +48,13 @@ def test_what_it_needs_is_said() -> None:
 def test_intervals_are_given_where_they_hold() -> None:
     assert explained().posterior is not None  # two rows for each coefficient
     assert explained(budget=19).posterior is None
-    assert explained(method=methods.EAGLE_PROCESS_LOGIT).posterior is None
+    logit = replace(methods.EAGLE_PROCESS, surrogate=Functional(logit=True))
+    assert explained(method=logit).posterior is None
     table = eagle.Explainer(model, DATA, method=methods.EAGLE_PROCESS)
-    assert table.using(methods.EAGLE_PROCESS, budget=16).explain(DATA[0]).posterior is not None
-    assert table.using(methods.EAGLE_PROCESS, budget=15).explain(DATA[0]).posterior is None
+    assert (
+        table.with_options(methods.EAGLE_PROCESS, budget=16).explain(DATA[0]).posterior is not None
+    )
+    assert table.with_options(methods.EAGLE_PROCESS, budget=15).explain(DATA[0]).posterior is None
 
 
 def test_a_feature_that_never_changed_has_no_part() -> None:
@@ -69,40 +69,15 @@ def test_a_feature_that_never_changed_has_no_part() -> None:
     assert np.abs(e.scores[:3]).min() > 0.01
 
 
-def test_a_law_in_a_file_is_checked(tmp_path: Path) -> None:
-    e = explained()
-    e.save(tmp_path / "e.json")
-    assert eagle.Explanation.load(tmp_path / "e.json").fit.scores == pytest.approx(e.scores)
-    data = json.loads(e.to_json())
-    law = data["evidence"]["law"]
-    wrong: dict[str, Any] = {
-        "chance": pack(np.full(9, 1.5)),
-        "inside": pack(np.full(8, 1.0)),
-        "steps": 1,
-        "sizes": pack(np.full(10, 0.2)),
-    }
-    for name, value in wrong.items():
-        forged = copy.deepcopy(data)
-        forged["evidence"]["law"] = {**law, name: value}
-        with pytest.raises(InputError, match="damaged"):
-            eagle.Explanation.from_dict(
-                FORMAT.seal({k: v for k, v in forged.items() if k != "sha256"})
-            )
-    other = copy.deepcopy(data)
-    other["evidence"]["law"]["sizes"] = pack(np.full(10, 0.1))
-    with pytest.raises(InputError, match="other scores than its evidence gives"):
-        eagle.Explanation.from_dict(FORMAT.seal({k: v for k, v in other.items() if k != "sha256"}))
-
-
 def test_it_can_stop_when_sure() -> None:
-    from eagle.until import Budget, Top
+    from eagle.until import Top
 
     ex = eagle.Explainer(
         loud, WORDS, task="classification", method=methods.EAGLE_PROCESS, budget=120
     )
-    e = ex.explain(TEXT, until=Top(2) | Budget(rows=100))
+    e = ex.explain(TEXT, until=Top(2), limit=eagle.Limit(rows=100))
     assert set(e.top(2)) == {"a", "e"}
-    assert e.bill.rows <= 100
+    assert e.cost.rows <= 100
 
 
 def test_prompts_are_asked_by_the_process_while_rows_are_few() -> None:
@@ -110,11 +85,11 @@ def test_prompts_are_asked_by_the_process_while_rows_are_few() -> None:
         return [float(len(text)) for text in texts]
 
     parts = [f"part {k}" for k in range(12)]
-    ex = eagle.Explainer(length, eagle.Prompt())
+    ex = eagle.Explainer(length, eagle.language.Prompt())
     assert ex.budget == 128
     assert ex.explain(parts).method == methods.EAGLE_PROCESS.name
-    for rows, name in ((24, "EAGLE (process)"), (23, "EAGLE (few rows)"), (257, "EAGLE (masks)")):
-        assert ex.using(budget=rows).explain(parts).method == name
-    again = ex.using(budget=30).using(random_state=5)
+    for rows, name in ((24, "EAGLE (process)"), (23, "EAGLE (few rows)"), (257, "balanced masks")):
+        assert ex.with_options(budget=rows).explain(parts).method == name
+    again = ex.with_options(budget=30).with_options(random_state=5)
     assert (again.budget, again.seed, again.method) == (30, 5, ex.method)
     assert eagle.Explainer(length, eagle.Texts()).budget == 500

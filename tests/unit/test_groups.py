@@ -15,8 +15,9 @@ from scipy import sparse
 from sklearn.preprocessing import OneHotEncoder
 
 import eagle
-from eagle.table.background import COMBINATIONS, Background
-from eagle.table.rows import Table
+from eagle._tables.background import MAX_COMBINATIONS, Background
+from eagle._tables.rows import TableInstances
+from tables import explainer_of
 
 RNG = np.random.default_rng(0)
 N = 200
@@ -46,8 +47,8 @@ def test_a_one_hot_block_is_explained_as_the_category_it_is(view: Any) -> None:
     """The same plan, the same answers, the same scores to the last bit."""
     # Combinations are in the order of their columns' values: (0, 0, 1) is the first.
     groups = {"colour": MEMBERS[::-1]}
-    grouped = eagle.Explainer(hot, HOT, groups=groups, view=view, budget=200)
-    category = eagle.Explainer(plain, PLAIN, view=view, budget=200)
+    grouped = eagle.Explainer(hot, eagle.Table(HOT, groups=groups, view=view), budget=200)
+    category = eagle.Explainer(plain, eagle.Table(PLAIN, view=view), budget=200)
     for i in (0, 7):
         a, b = grouped.explain(HOT.iloc[[i]]), category.explain(PLAIN.iloc[[i]])
         assert a.names == b.names == ("colour", "size")
@@ -77,7 +78,9 @@ def test_tables_of_every_kind_are_asked_in_their_own_form(kind: str) -> None:
         return hot(X).astype(float)
 
     row = dict(HOT.iloc[3]) if isinstance(members[0], str) else HOT.to_numpy()[3]
-    e = eagle.Explainer(model, table, groups={"colour": members}, budget=100).explain(row)
+    e = eagle.Explainer(model, eagle.Table(table, groups={"colour": members}), budget=100).explain(
+        row
+    )
     assert len(e.scores) == 2
     assert isinstance(asked[0], type(table))
     assert getattr(asked[0], "dtype", None) == getattr(table, "dtype", None)
@@ -100,7 +103,7 @@ def test_only_combinations_of_the_data_or_the_rows_own_are_asked(seed: int, binn
     background = Background.of(data, groups={"g": ["a", "b", "d"]})
     own = data.iloc[[0]].assign(a=7)  # a combination that no row has
     for x in (data.iloc[[1]], own):
-        table = Table(background, background.adopt(x), binned)
+        table = TableInstances(background, background.adopt(x), binned)
         space = table.space(0)
         points = space.draw(200, rng)
         rows = table.inputs([0], [points])
@@ -119,7 +122,7 @@ def test_objects_of_several_types_are_told_apart() -> None:
     background = Background.of(data, groups={"g": [0]})
     assert len(background.columns[0].levels or ()) == 7
     for i in range(8):
-        table = Table(background, background.adopt(data[i]), True)
+        table = TableInstances(background, background.adopt(data[i]), True)
         rows = table.inputs([0], [table.space(0).draw(100, RNG)])
         assert {type(v) for v in rows[:, 0]} <= {int, bool, str, type(None), float}
         kept = table.space(0).features(table.space(0).origin[None])
@@ -133,10 +136,10 @@ def test_a_group_of_numbers_keeps_evenly_spaced_combinations() -> None:
     data[:400, :2] = (0.5, 0.25)  # one combination in four of ten rows
     column = Background.of(data, groups={"place": [0, 1]}).columns[0]
     assert column.levels is not None
-    assert len(column.levels) <= COMBINATIONS
+    assert len(column.levels) <= MAX_COMBINATIONS
     assert column.shares.sum() == pytest.approx(1)
     often = column.shares[column.levels.index((0.5, 0.25))]
-    assert often == pytest.approx(0.4, abs=1 / COMBINATIONS)
+    assert often == pytest.approx(0.4, abs=1 / MAX_COMBINATIONS)
     shuffled = Background.of(RNG.permutation(data), groups={"place": [0, 1]}).columns[0]
     assert shuffled.levels == column.levels
     assert {v for level in column.levels for v in level} <= set(data[:, :2].ravel().tolist())
@@ -152,7 +155,7 @@ def test_rows_of_the_background_match_by_their_own_combination() -> None:
         return X[:, 0] + X[:, 2]
 
     explainer = eagle.Explainer(
-        model, data, groups={"place": [0, 1]}, method=eagle.methods.DLIME, budget=700
+        model, eagle.Table(data, groups={"place": [0, 1]}), method=eagle.peers.DLIME, budget=700
     )
     e = explainer.explain(data[11])
     assert explainer.background.columns[0].levels.count(tuple(data[11, :2].tolist())) == 0
@@ -165,7 +168,7 @@ def test_rows_of_the_background_match_by_their_own_combination() -> None:
 def test_names_and_conditions() -> None:
     table = HOT.assign(lat=SIZE, lon=SIZE[::-1], flag=COLOUR == "red", off=COLOUR != "red")
     groups = {"colour": MEMBERS, "place": ["lat", "lon"], "switch": ["flag", "off"]}
-    explainer = eagle.Explainer(lambda X: X["size"], table, groups=groups, budget=60)
+    explainer = eagle.Explainer(lambda X: X["size"], eagle.Table(table, groups=groups), budget=60)
     e = explainer.explain(table.iloc[[0]])
     assert e.names == ("colour", "size", "place", "switch")
     assert e.conditions[0] == f"colour = {COLOUR[0]}"
@@ -173,29 +176,31 @@ def test_names_and_conditions() -> None:
     assert e.conditions[3] == f"switch = {'flag' if COLOUR[0] == 'red' else 'off'}"
     assert "colour: float64, group of colour_blue, colour_green" in explainer.describe()
     none = table.iloc[[0]].assign(**dict.fromkeys(MEMBERS, 0.0))
-    assert explainer.explain(none).conditions[0] == "colour = none"
+    assert explainer.explain(none).conditions[0] == "colour = none (not in the data)"
     both = table.iloc[[0]].assign(**dict.fromkeys(MEMBERS, 1.0))
     assert explainer.explain(both).conditions[0].startswith("colour_blue = 1, colour_green = 1")
 
 
 def test_blocks_are_named_by_describe_and_taken_only_when_asked() -> None:
-    quiet = eagle.Explainer(hot, HOT, groups={})
-    bare, auto = eagle.Explainer(hot, HOT), eagle.Explainer(hot, HOT, groups="auto")
+    quiet = eagle.Explainer(hot, eagle.Table(HOT, groups={}))
+    bare, auto = eagle.Explainer(hot, HOT), eagle.Explainer(hot, eagle.Table(HOT, groups="auto"))
     assert "Groups" not in quiet.describe()
     assert "groups='auto' would move" in bare.describe()
     assert "colour (colour_blue, colour_green, colour_red)" in bare.describe()
     row = HOT.iloc[[0]]
     first = eagle.Explainer(lambda X: X["size"], HOT, budget=60).explain(row)
-    second = eagle.Explainer(lambda X: X["size"], HOT, budget=60, groups={}).explain(row)
+    second = eagle.Explainer(lambda X: X["size"], eagle.Table(HOT, groups={}), budget=60).explain(
+        row
+    )
     assert first.names == second.names
     assert np.array_equal(first.scores, second.scores)
     assert auto.explain(row).names == ("colour", "size")
     spoilt = HOT.assign(colour_red=1.0)  # two ones in most rows
     assert "Groups: no one-hot blocks were found" in (
-        eagle.Explainer(lambda X: X["size"], spoilt, groups="auto").describe()
+        eagle.Explainer(lambda X: X["size"], eagle.Table(spoilt, groups="auto")).describe()
     )
     deep = HOT.rename(columns={m: m.replace("colour", "a_b") for m in MEMBERS}).assign(a_c=SIZE)
-    found = eagle.Explainer(lambda X: X["size"], deep, groups="auto").background
+    found = eagle.Explainer(lambda X: X["size"], eagle.Table(deep, groups="auto")).background
     assert found.names == ["a_b", "size", "a_c"]
 
 
@@ -203,10 +208,12 @@ def test_blocks_of_a_fitted_encoder() -> None:
     raw = pd.DataFrame({"colour": COLOUR, "odd_name": RNG.choice(["a_b", "c"], N)})
     encoder = OneHotEncoder(sparse_output=False).set_output(transform="pandas").fit(raw)
     table = encoder.transform(raw).assign(size=SIZE)
-    explainer = eagle.Explainer(lambda X: X["size"], table, groups=encoder, budget=60)
+    explainer = eagle.Explainer(lambda X: X["size"], eagle.Table(table, groups=encoder), budget=60)
     assert explainer.explain(table.iloc[[0]]).names == ("colour", "odd_name", "size")
     with pytest.raises(eagle.InputError, match="all columns of this OneHotEncoder"):
-        eagle.Explainer(lambda X: X["size"], table.drop(columns="odd_name_c"), groups=encoder)
+        eagle.Explainer(
+            lambda X: X["size"], eagle.Table(table.drop(columns="odd_name_c"), groups=encoder)
+        )
 
 
 @pytest.mark.parametrize(
@@ -220,22 +227,24 @@ def test_blocks_of_a_fitted_encoder() -> None:
         ({"groups": ["size"]}, "groups are given by name"),
         ({"groups": "all"}, "groups are given by name"),
         ({"groups": np.array([1, 2])}, "groups are given by name"),
-        ({"groups": {"g": MEMBERS}, "freeze": ["colour_red"]}, "'colour_red', which is in a group"),
+        ({"groups": {"g": MEMBERS}, "fixed": ["colour_red"]}, "'colour_red', which is in a group"),
         ({"groups": {"g": MEMBERS}, "bounds": {"g": (0, 1)}}, "'g' is a category"),
     ],
 )
 def test_groups_that_do_not_fit(options: dict[str, Any], sentence: str) -> None:
     with pytest.raises(eagle.InputError, match=sentence):
-        eagle.Explainer(hot, HOT, **options)
+        explainer_of(hot, HOT, **options)
 
 
 def test_groups_and_other_settings() -> None:
-    frozen = eagle.Explainer(hot, HOT, groups={"colour": MEMBERS}, freeze=["colour"], budget=60)
+    frozen = eagle.Explainer(
+        hot, eagle.Table(HOT, groups={"colour": MEMBERS}, fixed=["colour"]), budget=60
+    )
     assert frozen.explain(HOT.iloc[[0]]).names == ("size",)
     with pytest.raises(eagle.InputError, match="groups of columns move among rows of data"):
-        eagle.Explainer(hot, scales=1.0, groups={"g": [0]})
+        eagle.Explainer(hot, eagle.Table(scales=1.0, groups={"g": [0]}))
     with pytest.raises(eagle.InputError, match="already"):
-        eagle.Explainer(hot, Background.of(HOT), groups={"colour": MEMBERS})
+        eagle.Explainer(hot, eagle.Table(Background.of(HOT), groups={"colour": MEMBERS}))
 
 
 def test_groups_are_saved(tmp_path: Path) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import copy
+import gc
 import os
 import pickle
 import sqlite3
 import subprocess
 import sys
 import threading
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +31,7 @@ from eagle.models import recorded
 from eagle.models.http import Endpoint, Retry
 from eagle.models.inputs import Inputs, read_row
 from eagle.models.ledger import Ledger, keys_of
+from evaluation.store import Store
 from served import Served, half, reset, said, shares, status
 
 X = np.random.default_rng(0).normal(size=(60, 3))
@@ -57,22 +60,6 @@ def test_what_was_answered_is_never_asked_again(tmp_path: Path) -> None:
     for other in (recorded(model, path, version="2"), recorded(model, path, name="n", version="1")):
         other(X[:1])
     assert model.rows == 122
-
-
-def test_another_process_asks_nothing(tmp_path: Path) -> None:
-    path = tmp_path / "a.db"
-    expected = Explainer(recorded(bent, path, name="b", version="1"), X, budget=50).explain(X[0])
-    code = f"""
-import numpy as np, eagle
-from eagle.models import recorded
-def bent(rows):
-    raise SystemExit("it was asked again")
-X = np.random.default_rng(0).normal(size=(60, 3))
-model = recorded(bent, {str(path)!r}, name="b", version="1")
-print(eagle.Explainer(model, X, budget=50).explain(X[0]).scores.tolist())
-"""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.stdout.strip() == str(expected.scores.tolist()), done.stderr
 
 
 @pytest.mark.parametrize(
@@ -252,7 +239,7 @@ def test_what_an_endpoint_answered_is_kept_batch_by_batch(tmp_path: Path) -> Non
         ask = paid(served, path, concurrency=1)
         with pytest.raises(ModelError, match="status 400"):
             ask(X)
-        kept = ask._recording.ledger.summary()  # type: ignore[union-attr]
+        kept = Ledger(path).summary()
         assert kept.rows % 10 == 0
         assert kept.rows >= 20
         assert kept.doubt == 0  # what was refused with 400 is not billed
@@ -364,6 +351,71 @@ def test_what_is_no_ledger_is_refused(tmp_path: Path) -> None:
         Ledger(tmp_path / "no" / "a.db")
 
 
+def test_every_connection_is_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With its ledger, or at once where there is none, of a ledger and of an evaluation's store."""
+    opened: list[sqlite3.Connection] = []
+    connect = sqlite3.connect
+
+    def noted(*options: Any, **named: Any) -> sqlite3.Connection:
+        opened.append(connect(*options, **named))
+        return opened[-1]
+
+    monkeypatch.setattr(sqlite3, "connect", noted)
+    recorded(bent, tmp_path / "a.db", name="b", version="1")(X)
+    assert Ledger(tmp_path / "a.db").verify() == []
+    (tmp_path / "b.db").write_bytes(b"no database, but long enough" * 1000)
+    with pytest.raises(InputError, match="cannot be used as a ledger"):
+        Ledger(tmp_path / "b.db")
+    store = Store(tmp_path / "records")
+    store.add([{"key": "a", "problem": "b"}])
+    assert [record["key"] for record in store.read()] == ["a"]
+    store.pack()
+    (tmp_path / "records" / "journal.sqlite").write_bytes(b"no database, but long enough" * 1000)
+    with pytest.raises(InputError, match="is no journal of records"):
+        store.read()
+    gc.collect()
+    assert len(opened) >= 6
+    for connection in opened:
+        with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+            connection.execute("SELECT 1")
+
+
+@pytest.mark.parametrize(
+    ("statement", "sentence"),
+    [
+        ("DELETE FROM answers WHERE rowid = 1", r"a.db was damaged: 59 answers are there, and 60"),
+        ("DROP TABLE forms", r"a.db has other tables than a ledger"),
+        ("CREATE INDEX more ON answers (answered)", r"a.db has other tables than a ledger"),
+    ],
+)
+def test_lost_answers_and_other_tables_are_refused(
+    tmp_path: Path, statement: str, sentence: str
+) -> None:
+    path = tmp_path / "a.db"
+    recorded(bent, path, name="b", version="1")(X)
+    gc.collect()
+    with closing(sqlite3.connect(path)) as db:
+        db.execute(statement)
+        db.commit()
+    with pytest.raises(InputError, match=sentence):
+        Ledger(path)
+
+
+def test_a_ledger_of_before_is_counted_and_used_on(tmp_path: Path) -> None:
+    path = tmp_path / "a.db"
+    expected = recorded(bent, path, name="b", version="1")(X)
+    gc.collect()
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("DROP TABLE totals")
+        db.commit()
+
+    def refuse(_: Any) -> Any:
+        raise AssertionError("it was asked again")
+
+    assert np.array_equal(recorded(refuse, path, name="b", version="1")(X), expected)
+    assert Ledger(path).verify() == []
+
+
 @pytest.mark.parametrize("column", ["answer", "row", "key"])
 def test_a_flipped_bit_is_found(tmp_path: Path, column: str) -> None:
     path = tmp_path / "a.db"
@@ -413,17 +465,6 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert cli.main(["ledger", "show", str(tmp_path / "none.db")]) == 2
     assert "there is no file" in capsys.readouterr().err
     assert not (tmp_path / "none.db").exists()
-
-
-def test_retries_are_one_intent(tmp_path: Path) -> None:
-    naps: list[float] = []
-    with Served() as served:
-        served.faults = [status(503), status(429, retry_after="1")]
-        ask = paid(served, tmp_path / "a.db", retries=Retry(3, sleep=naps.append))
-        ask(X[:10])
-        summary = Ledger(tmp_path / "a.db").summary()
-    assert len(naps) == 2
-    assert (summary.rows, summary.doubt, summary.flight) == (10, 0, 0)
 
 
 def test_processes_may_make_the_file_at_the_same_moment(tmp_path: Path) -> None:

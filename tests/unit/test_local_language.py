@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import eagle
-from eagle import methods
-from eagle.models.language import Answer, FirstToken, Local, YesNo, log_odds
+from eagle import peers
+from eagle.language import Answer, FirstToken, Local, YesNo, log_odds
 
 pytestmark = pytest.mark.language
 
@@ -103,8 +103,8 @@ def test_training_modes_and_tokens_are_kept(small: tuple[Any, Any]) -> None:
     ask(PROMPTS)
     assert model.training
     assert ask.tokens == sum(len(coder(p)["input_ids"]) + 1 for p in PROMPTS)
-    e = eagle.Explainer(ask, eagle.Prompt(separator=" ")).explain([*WORDS[:5]])
-    assert e.bill.tokens is not None
+    e = eagle.Explainer(ask, eagle.language.Prompt(separator=" ")).explain([*WORDS[:5]])
+    assert e.cost.tokens is not None
     assert e.outputs == ("log-odds of «town»",)
 
 
@@ -139,9 +139,9 @@ def test_beside_the_package_context_cite(
     rows = [" ".join([*(s for s, k in zip(sources, m, strict=True) if k), "it is"]) for m in masks]
     ours = ask(rows)[:, 0]
     assert np.allclose(ours, theirs, atol=1e-3)
-    surrogate = methods.context_cite(len(ids)).surrogate
+    surrogate = peers.context_cite_for(len(ids)).surrogate
     features = np.concatenate([np.ones((1, d)), masks.astype(float)])
     y = np.concatenate([[0.0], ours])
-    fit = surrogate.on(eagle.types.Rows.each_once(features, np.ones(len(y)))).fit(y)
+    fit = surrogate.on(eagle.contracts.Rows.each_once(features, np.ones(len(y)))).fit(y)
     assert np.allclose(fit.scores, weight, atol=2e-3)
     assert ask.answer_tokens == len(ids) == 3

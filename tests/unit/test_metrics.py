@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from eagle.metrics import faith, sampling, stability, truth
+from eagle.errors import EagleError, InputError
+from eagle.metrics import faith, stability, truth
 from eagle.metrics.entropy import importance_entropy, sign_entropy
 from eagle.metrics.ranking import consistency, rank_similarity
-from eagle.surrogate.bayes import Prior
-from eagle.types import EagleError, InputError
 
 OVER_RUNS: list[Callable[[Any], Any]] = [
     stability.jaccard,
@@ -83,7 +82,6 @@ def test_places_that_do_not_fit(k: Any) -> None:
             act()
 
 
-Z, WEIGHT, PRIOR = np.eye(3), np.ones(3), Prior(1.0, 1.0)
 BOTH = np.ones((2, 2), dtype=bool)
 
 
@@ -94,8 +92,8 @@ def kept(masks: Any) -> Any:
 @pytest.mark.parametrize(
     ("act", "words"),
     [
-        (lambda: stability.corrected(1.2, 9, 5), "between 0 and 1"),
-        (lambda: stability.corrected(float("nan"), 9, 5), "between 0 and 1"),
+        (lambda: stability.chance_corrected(1.2, 9, 5), "between 0 and 1"),
+        (lambda: stability.chance_corrected(float("nan"), 9, 5), "between 0 and 1"),
         (lambda: rank_similarity([[1], [2]], 1.0), "persistence"),
         (lambda: stability.variables_index([[1, 0], [1, 0]]), "True or False"),
         (lambda: stability.variables_index([[True, False]]), "at least 2 runs"),
@@ -116,32 +114,6 @@ def kept(masks: Any) -> Any:
         (lambda: truth.width([[0, np.nan]]), "low bound"),
         (lambda: truth.width([[0, 1, 2]]), r"\(…, d, 2\)"),
         (lambda: truth.width(np.empty((0, 2))), "empty"),
-        (lambda: truth.fidelity([1, 2], [1], [1, 1]), "as many predictions"),
-        (lambda: truth.fidelity([1, 2], [1, 2], [1]), "as many weights"),
-        (lambda: truth.fidelity([1, 2], [1, 2], [1, -1]), "zero or more"),
-        (lambda: truth.fidelity([1, 2], [1, 2], [0, 0]), "not all of them zero"),
-        (lambda: truth.fidelity([1, np.nan], [1, 2], [1, 1]), "finite"),
-        (lambda: sampling.d_efficiency(Z, WEIGHT, Prior(), [1]), "slopes=True"),
-        (lambda: sampling.a_efficiency(Z, WEIGHT, Prior(), [1], initial=1.0), "slopes=True"),
-        (lambda: sampling.d_efficiency(Z, WEIGHT, PRIOR, [1], initial=0.0), "initial"),
-        (lambda: sampling.d_efficiency(Z, WEIGHT, PRIOR, [0]), "from 1"),
-        (lambda: sampling.d_efficiency(Z, WEIGHT, PRIOR, [4]), "3 rows"),
-        (lambda: sampling.d_efficiency(Z, WEIGHT, PRIOR, [2, 1]), "grow"),
-        (lambda: sampling.d_efficiency(Z, WEIGHT, PRIOR, np.array([2, 1], np.uint8)), "grow"),
-        (lambda: sampling.d_efficiency(Z, WEIGHT, PRIOR, [1.5]), "integer"),
-        (lambda: sampling.d_efficiency(Z, WEIGHT, PRIOR, []), "integer"),
-        (lambda: sampling.d_efficiency(Z, WEIGHT[:2], PRIOR, [1]), "as many weights"),
-        (lambda: sampling.d_efficiency(Z[0], WEIGHT, PRIOR, [1]), r"shape \(n, d\)"),
-        (lambda: sampling.area([1.0], [1]), "at least 2"),
-        (lambda: sampling.area([1, 2], [1, 2, 3]), "3 budgets"),
-        (lambda: sampling.area([1, 2], [2, 1]), "grow"),
-        (lambda: sampling.area([1, 0], [1, 2], relative=True), "ends at 0"),
-        (lambda: sampling.area(1.0, [1, 2]), "shape"),
-        (lambda: sampling.crossover([1, 2], [1, 2], [1, 2]), "level"),
-        (lambda: sampling.crossover([1, 2], [1, 2], float("nan")), "level"),
-        (lambda: sampling.crossover([1, 2], [1, 2], "high"), "level must be numbers"),
-        (lambda: sampling.crossover([[1, 2], [1]], [1, 2], 1), "differ in length"),
-        (lambda: sampling.crossover([1, np.nan], [1, 2], 1), "finite"),
         (lambda: faith.insertion([0, 0], kept), "once"),
         (lambda: faith.insertion([1, 2], kept), "once"),
         (lambda: faith.deletion([0.0, 1.0], kept), "integers"),
@@ -161,6 +133,5 @@ def test_refusals(act: Callable[[], Any], words: str) -> None:
 
 def test_lists_and_whole_numbers_are_arrays_too() -> None:
     assert stability.jaccard([[3, 2, 1], [3, 2, 1]], 2) == 1
-    assert sampling.d_efficiency([[1], [0]], [1, 1], PRIOR, range(1, 3)).shape == (2,)
     assert truth.coverage([[[0, 1]]], [1]).tolist() == [1.0]
     assert faith.insertion((1, 0), kept) == 1.0

@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 import eagle
+from tables import explainer_of
 
 pytestmark = pytest.mark.native
 
@@ -24,7 +25,7 @@ ROW = X.iloc[[0]]
 
 
 def explained(model: Any, data: Any = X, row: Any = ROW, **options: Any) -> eagle.Explanation:
-    return eagle.Explainer(model, data, budget=80, **options).explain(row)
+    return explainer_of(model, data, budget=80, **options).explain(row)
 
 
 def xgboosted(objective: str, y: Any, **settings: Any) -> Any:

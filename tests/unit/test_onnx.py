@@ -9,49 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import onnx
 import pandas as pd
 import polars as pl
 import pytest
 from onnx import TensorProto as Kind
-from onnx import helper, numpy_helper
 
 from eagle import Explainer
+from eagle.errors import InputError, MissingExtraError, ReplyError
 from eagle.models.onnx import OnnxModel, load
-from eagle.types import InputError, MissingExtraError, ReplyError
-
-Value = Any
-ML = "ai.onnx.ml"
-
-
-def value(name: str, kind: int, shape: Sequence[Any]) -> Value:
-    return helper.make_tensor_value_info(name, kind, shape)
-
-
-def zipped(name: str, kind: int) -> Value:
-    number = helper.make_tensor_type_proto(Kind.FLOAT, [])
-    mapped = helper.make_map_type_proto(kind, number)
-    return helper.make_value_info(name, helper.make_sequence_type_proto(mapped))
-
-
-def graph(
-    nodes: Sequence[Any], inputs: Sequence[Value], outputs: Sequence[Value], **constants: Any
-) -> bytes:
-    made = helper.make_graph(
-        list(nodes),
-        "g",
-        list(inputs),
-        list(outputs),
-        [numpy_helper.from_array(np.asarray(v), k) for k, v in constants.items()],
-    )
-    opsets = [helper.make_opsetid("", 13), helper.make_opsetid(ML, 2)]
-    model = helper.make_model(made, opset_imports=opsets, ir_version=8)
-    onnx.checker.check_model(model)
-    return bytes(model.SerializeToString())
-
-
-def node(kind: str, given: str, made: str, **settings: Any) -> Any:
-    return helper.make_node(kind, given.split(), made.split(), **settings)
+from graphs import ML, graph, node, value, zipped
 
 
 def summing(kind: int = Kind.FLOAT, shape: Sequence[Any] = (None, 3)) -> bytes:
@@ -65,7 +31,7 @@ def summing(kind: int = Kind.FLOAT, shape: Sequence[Any] = (None, 3)) -> bytes:
     )
 
 
-def classifier(outputs: Sequence[Value], **settings: Any) -> bytes:
+def classifier(outputs: Sequence[Any], **settings: Any) -> bytes:
     """Scores, probabilities, a label and, with `settings`, a ZipMap of three classes."""
     nodes = [
         node("MatMul", "x w", "scores"),
@@ -175,7 +141,7 @@ def test_an_explainer_selects_the_columns() -> None:
 
 
 @pytest.mark.parametrize("outputs", [[LABEL, SCORES, PROBABILITIES], [PROBABILITIES, SCORES]])
-def test_probabilities_by_name_are_read_first(outputs: list[Value]) -> None:
+def test_probabilities_by_name_are_read_first(outputs: list[Any]) -> None:
     model = OnnxModel(classifier(outputs))
     np.testing.assert_allclose(model(X), softmax(X), atol=1e-6)
     assert model.classes_ is None
@@ -287,7 +253,7 @@ def test_without_onnxruntime(monkeypatch: pytest.MonkeyPatch) -> None:
         [value("x", Kind.UINT8, [None, 3])],
     ],
 )
-def test_inputs_that_are_no_table(inputs: list[Value]) -> None:
+def test_inputs_that_are_no_table(inputs: list[Any]) -> None:
     nodes = [node("Shape", "x", "n"), node("Cast", "n", "y", to=Kind.FLOAT)]
     with pytest.raises(InputError, match="one matrix"):
         OnnxModel(graph(nodes, inputs, [value("y", Kind.FLOAT, [None])]))

@@ -1,24 +1,25 @@
-"""The parts of the page that need no server: turns, spending, tickets, search, what is drawn."""
+"""The parts of the page that need no server: the model's thread, search, what is drawn."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import threading
-import time
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 
 import eagle
-from eagle import Explainer, InputError, LimitError, cli, demos
-from eagle.until import Budget, Width
+from eagle import Explainer, InputError, Limit, LimitError, cli
+from eagle.cli.demo import DEMOS
+from eagle.until import Width
 from eagle.web.find import find
-from eagle.web.guard import LASTS, Keys
-from eagle.web.jobs import CURRENT, Gate, Job
 from eagle.web.payload import payload, places, target_at
-from eagle.web.spending import Spending
-from eagle.web.turns import Cancelled, Turns
+from eagle.web.security import check_token
+from eagle.web.state import State
+from eagle.web.worker import Job, Stopped, Worker
 
 
 def line(X: Any) -> Any:
@@ -28,92 +29,84 @@ def line(X: Any) -> Any:
 DATA = np.random.default_rng(0).normal(size=(200, 3))
 
 
-# -- turns ---------------------------------------------------------------------------------------
-
-
-def test_a_greedy_client_does_not_starve_a_modest_one() -> None:
-    """One client has twenty jobs waiting when another comes with one: the other is next but one."""
-    turns, served = Turns(), list[str]()
-    held, began = threading.Event(), threading.Event()
-
-    def job(client: str) -> None:
-        with turns.turn(client, lambda: False):
-            served.append(client)
-            if client == "first":
-                began.set()
-                held.wait(20)
-
-    def start(client: str) -> threading.Thread:
-        thread = threading.Thread(target=job, args=(client,))
-        thread.start()
-        return thread
-
-    threads = [start("first")]
-    began.wait(20)
-    threads += [start("greedy") for _ in range(20)]
-    while turns.waiting < 20:
-        time.sleep(0.001)
-    threads.append(start("modest"))
-    while turns.waiting < 21:
-        time.sleep(0.001)
-    held.set()
-    for thread in threads:
-        thread.join(20)
-    assert len(served) == 22
-    assert served.index("modest") <= 2
-
-
-def test_who_has_gone_gets_no_turn() -> None:
-    turns = Turns()
-    with pytest.raises(Cancelled), turns.turn("a", lambda: True):
-        raise AssertionError("this turn was given to one who has gone")
-    with turns.turn("b", lambda: False):
-        assert turns.waiting == 0
-
-
 # -- what is asked -------------------------------------------------------------------------------
 
 
-def test_the_gate_counts_and_refuses() -> None:
-    spending = Spending(Budget(money=1, price_per_row=0.1))
-    asked = Gate(Turns(), spending)(line)
-    asked(DATA[:7])
+def do(worker: Worker, work: Any, job: Job | None = None) -> Any:
+    """What the work returns on the model's thread."""
+    return asyncio.run(worker.do(job or Job(), work))
+
+
+def test_what_is_asked_is_counted_and_the_limit_holds() -> None:
+    state = State(Explainer(line, DATA), DATA, limit=Limit(money=1, price_per_row=0.1))
+    do(state.worker, lambda: state.predict(DATA[:7]))
     with pytest.raises(LimitError, match=r"1\.1 would cross the limit of 1"):
-        asked(DATA[:4])
-    asked(DATA[:3])
-    assert spending.spent["rows"] == 10
-    assert spending.spent["money"] == pytest.approx(1.0)
+        do(state.worker, lambda: state.predict(DATA[:4]))
+    do(state.worker, lambda: state.predict(DATA[:3]))
+    assert state.spending == {"rows": 10, "money": pytest.approx(1.0)}
     with pytest.raises(LimitError, match="spent"):
-        spending.left()
+        state.limit_left()
+    state.worker.close()
 
 
-def test_a_job_that_is_stopped_hard_asks_no_more() -> None:
-    asked = Gate(Turns(), Spending())(line)
-    job = Job("a", hard=True)
-    token = CURRENT.set(job)
-    try:
+@pytest.mark.parametrize("end", ["left", "stopped"])
+def test_a_job_that_has_ended_asks_no_more(end: str) -> None:
+    worker, job = Worker(), Job()
+    asked = worker.gate(line)
+
+    def twice() -> None:
         asked(DATA[:1])
-        job.stop.set()
-        with pytest.raises(Cancelled):
-            asked(DATA[:1])
-    finally:
-        CURRENT.reset(token)
+        setattr(job, end, True)
+        asked(DATA[:1])
+
+    with pytest.raises(Stopped):
+        do(worker, twice, job)
+    assert worker.meter.cost.rows == 1
+    do(worker, lambda: asked(DATA[:1]))
+    worker.close()
 
 
-def test_an_explainer_asks_through_another_function() -> None:
-    seen: list[int] = []
+def test_the_model_is_asked_in_order_on_one_thread_alone() -> None:
+    worker, served = Worker(), list[tuple[int, int]]()
+    asked = worker.gate(line)
 
-    def wrap(model: Any) -> Any:
-        def counted(X: Any) -> Any:
-            seen.append(len(X))
-            return model(X)
+    def part(k: int) -> None:
+        asked(DATA[:1])
+        served.append((k, threading.get_ident()))
 
-        return counted
+    async def all_at_once() -> None:
+        await asyncio.gather(*[worker.do(Job(), partial(part, k)) for k in range(9)])
 
+    asyncio.run(all_at_once())
+    assert [k for k, _ in served] == list(range(9))
+    assert len({one for _, one in served}) == 1
+    with pytest.raises(AssertionError, match="thread of its own"):
+        asked(DATA[:1])
+    worker.close()
+    with pytest.raises(Stopped):
+        do(worker, lambda: asked(DATA[:1]))
+
+
+def test_what_fails_or_ends_a_script_ends_no_thread() -> None:
+    worker = Worker()
+    for error in (ValueError("no licence"), SystemExit(3), KeyboardInterrupt()):
+
+        def fail(raised: BaseException = error) -> None:
+            raise raised
+
+        with pytest.raises((ValueError, RuntimeError), match=r"licence|end the process"):
+            do(worker, fail)
+    assert do(worker, lambda: 7) == 7
+    worker.close()
+
+
+def test_the_page_explains_as_the_explainer_does() -> None:
     plain = Explainer(line, DATA)
-    wrapped = plain.through(wrap)
-    assert np.array_equal(wrapped.explain(DATA[0]).scores, plain.explain(DATA[0]).scores)
-    assert sum(seen) == wrapped.explain(DATA[0]).bill.rows
+    state = State(plain, DATA)
+    e = do(state.worker, lambda: state.asking().explain(DATA[0]))
+    assert np.array_equal(e.scores, plain.explain(DATA[0]).scores)
+    assert state.worker.meter.cost.rows == e.cost.rows
+    state.worker.close()
 
 
 def test_predict_is_what_the_model_says() -> None:
@@ -132,35 +125,24 @@ def test_an_explanation_is_shown_as_it_grows() -> None:
     made = ex.explain(
         DATA[0], until=Width(1e-9), progress=False, show=lambda e, rows: seen.append((e, rows))
     )
-    rows = [e.bill.rows for e, _ in seen]
+    rows = [e.cost.rows for e, _ in seen]
     assert rows == sorted(set(rows))
-    assert rows[-1] == made.bill.rows
+    assert rows[-1] == made.cost.rows
     assert np.array_equal(seen[-1][0].scores, made.scores)
     first = seen[0][0]
-    again = ex.explain(DATA[0], until=Budget(rows=first.bill.rows), progress=False)
+    fewer = ex.with_options(budget=first.cost.rows)
+    again = fewer.explain(DATA[0], until=Width(1e-9), progress=False)
     assert np.array_equal(first.scores, again.scores)
-    assert all(forecast >= e.bill.rows for e, forecast in seen)
+    assert all(forecast >= e.cost.rows for e, forecast in seen)
 
 
-# -- tickets -------------------------------------------------------------------------------------
-
-
-def test_a_ticket_is_read_by_who_has_the_token(monkeypatch: pytest.MonkeyPatch) -> None:
-    keys = Keys.of(None)
-    ticket = keys.ticket({"row": 3})
-    assert Keys.of(keys.token).read(ticket) == {"row": 3}
-    with pytest.raises(InputError, match="not made by this page"):
-        Keys.of(None).read(ticket)
-    now = time.time()
-    monkeypatch.setattr(time, "time", lambda: now + LASTS)
-    with pytest.raises(InputError, match="too old"):
-        keys.read(ticket)
+# -- the token -----------------------------------------------------------------------------------
 
 
 def test_a_short_token_is_refused() -> None:
     with pytest.raises(InputError, match="at least 16"):
-        Keys.of("secret")
-    assert Keys.of(None).token != Keys.of(None).token
+        check_token("secret")
+    assert check_token(None) != check_token(None)
 
 
 # -- search --------------------------------------------------------------------------------------
@@ -175,16 +157,9 @@ CELLS = {
 @pytest.mark.parametrize(
     ("words", "rows"),
     [
-        ("", [0, 1, 2]),
-        ("red", [0, 2]),
-        ("BOB", [1]),
-        ("age > 30", [1]),
-        ("age ≥ 30", [0, 1]),
-        ("a<=41.5", [0, 1]),
-        ("age = missing", [2]),
-        ("colour = blue", [1]),
-        ("colour != blue, red", [0, 2]),
-        ("age > 0, ann", [0]),
+        *(("", [0, 1, 2]), ("red", [0, 2]), ("BOB", [1]), ("age > 30", [1])),
+        *(("age ≥ 30", [0, 1]), ("a<=41.5", [0, 1]), ("age = missing", [2])),
+        *(("colour = blue", [1]), ("colour != blue, red", [0, 2]), ("age > 0, ann", [0])),
         ("nothing like it", []),
     ],
 )
@@ -196,9 +171,9 @@ def test_rows_are_found(words: str, rows: list[int]) -> None:
 # -- what is drawn -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", demos.DEMOS)
+@pytest.mark.parametrize("kind", DEMOS)
 def test_the_payload_is_what_the_explanation_has(kind: str) -> None:
-    e = demos.DEMOS[kind]()[1]
+    e = DEMOS[kind]()[1]
     drawn = payload(e)
     again = json.loads(json.dumps(drawn, allow_nan=False))
     assert again == drawn

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import eagle
-from eagle import methods
-from eagle.source.masks import EvenSizes
+from eagle import peers
+from eagle._sources.masks import EvenSizes
 
 PRICES = {"bread": 2.0, "milk": 1.0, "wine": 9.0, "bag": 0.5}
 
@@ -101,10 +101,10 @@ def broken(kept: list[Any]) -> Any:
 @pytest.mark.parametrize(
     ("source", "thing", "message"),
     [
-        (lambda: PARTS(3, tuple), ["a"], "parts is a function"),
-        (lambda: PARTS(list, "x"), ["a"], "render is a function"),
-        (lambda: PARTS(list, tuple, names=["a"]), ["a"], "names is a function"),
-        (lambda: PARTS(list, tuple, fixed=3), ["a"], "fixed lists the places"),
+        (lambda: PARTS(3, tuple), ["a"], "parts must be a function"),
+        (lambda: PARTS(list, "x"), ["a"], "render must be a function"),
+        (lambda: PARTS(list, tuple, names=["a"]), ["a"], "names must be a function"),
+        (lambda: PARTS(list, tuple, fixed=3), ["a"], "fixed, the places of parts"),
         (lambda: PARTS(list, tuple, fixed=[4]), ["a", "b"], "by places from 0 to 1"),
         (lambda: PARTS(list, tuple, fixed=[0]), ["a"], "no part to explain"),
         (lambda: PARTS(list, tuple), [], "no part to explain"),
@@ -120,6 +120,6 @@ def test_what_does_not_fit_is_said(source: Any, thing: Any, message: str) -> Non
 
 def test_tables_are_needed_elsewhere() -> None:
     with pytest.raises(eagle.InputError, match="DLIME needs a table"):
-        eagle.Explainer(basket, eagle.Parts(list, tuple), method=methods.DLIME)
+        eagle.Explainer(basket, eagle.Parts(list, tuple), method=peers.DLIME)
     with pytest.raises(eagle.InputError, match="are for tables"):
-        eagle.Explainer(basket, eagle.Parts(list, tuple), view="binned")
+        eagle.Explainer(basket, eagle.Table(eagle.Parts(list, tuple), view="binned"))

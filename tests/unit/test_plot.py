@@ -24,13 +24,14 @@ from matplotlib.text import Text
 from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import RandomForestClassifier
 
-from eagle import Explainer, Explanation, plot
-from eagle.evidence import Asked
+from eagle import Explainer, Explanation, Table, plot
+from eagle._engine.evidence import Asked
+from eagle._values.arrays import Array
+from eagle._values.posterior import StudentT
+from eagle.display.sheet import DOWN, UP
+from eagle.errors import InputError, MissingExtraError
 from eagle.plot.lines import spread
-from eagle.show.sheet import DOWN, UP
-from eagle.surrogate.bayes import BayesLinear
-from eagle.surrogate.posterior import StudentT
-from eagle.types import Array, InputError, MissingExtraError
+from eagle.surrogates.bayes import BayesLinear
 
 MATHS = ("$x^", "a_b $ c", "$\\frac{1}{$", "100% \\$ & #", "tab\tand\nbreak", "plain")
 
@@ -70,7 +71,7 @@ def first(e: Explanation, d: int) -> Explanation:
     assert isinstance(e.evidence, Asked)
     seen = replace(e.evidence, features=e.evidence.features[:, :d])
     few: dict[str, Any] = {
-        name: getattr(e, name)[:d] for name in ("names", "conditions", "data", "contrast")
+        name: getattr(e, name)[:d] for name in ("names", "conditions", "data", "contrast", "slopes")
     }
     p = e.posterior
     assert isinstance(p, StudentT)
@@ -178,15 +179,6 @@ def test_what_does_not_fit_is_refused_in_a_sentence_and_no_figure_stays(
     assert not plt.get_fignums()
 
 
-def test_only_explanations_are_drawn(explanation: Explanation) -> None:
-    draw: Any
-    for draw in (plot.attribution, plot.convergence):
-        with pytest.raises(InputError, match="draws one Explanation"):
-            draw([explanation])
-    with pytest.raises(InputError, match="at least 2"):
-        plot.convergence(explanation, steps=1)
-
-
 @drawn
 def test_without_matplotlib_only_the_call_fails(
     draw: Callable[..., Axes], explanation: Explanation, monkeypatch: pytest.MonkeyPatch
@@ -212,8 +204,7 @@ def test_bars_are_scores_and_whiskers_intervals(explanation: Explanation, level:
     np.testing.assert_allclose([b.get_width() for b in bars], e.scores[order])
     (whiskers,) = lines_of(ax)
     np.testing.assert_allclose(whiskers, e.interval(level)[order], atol=1e-15)
-    low, high = e.interval(level)[order].T
-    unclear = (low <= 0) & (high >= 0)
+    unclear = ~e.sure(level)[order]
     assert 0 < unclear.sum() < 30
     assert [bool(b.get_hatch()) for b in bars] == unclear.tolist()
     assert [to_rgba(b.get_facecolor())[3] < 1 for b in bars] == unclear.tolist()
@@ -304,7 +295,7 @@ def test_the_warning_stands_below(explanation: Explanation) -> None:
 )
 def test_the_axis_says_what_a_score_is(view: Any, says: str) -> None:
     X = np.random.default_rng(0).normal(size=(50, 2))
-    e = Explainer(lambda X: X @ [1.0, -2.0], X, view=view, budget=30).explain(X[0])
+    e = Explainer(lambda X: X @ [1.0, -2.0], Table(X, view=view), budget=30).explain(X[0])
     assert says in plot.attribution(e).get_xlabel()
 
 

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import eagle
-from eagle import InputError, Prompt
-from eagle.subject import Passage
+from eagle import InputError
+from eagle._values.subject import Passage
+from eagle.language import Prompt
 
 TEMPLATE = "{rule}\n\n{sources}\n\nQ: {question}\nA:"
 PROMPT = Prompt(TEMPLATE, fixed=("rule", "question"))
@@ -81,10 +82,10 @@ def test_names_that_two_fields_share_are_told_apart() -> None:
         (lambda: Prompt("{a"), "the template cannot be read.*written twice"),
         (lambda: Prompt("{a}", fixed=["a"]), "all fields of the template are fixed"),
         (lambda: Prompt("{a}", fixed=["b"]), "no field 'b': its fields are 'a'"),
-        (lambda: Prompt("{a}", fixed="a"), "fixed lists the names"),
-        (lambda: Prompt("{a}", split={"a": "page"}), "'sentence', 'paragraph', not 'page'"),  # type: ignore[dict-item]
+        (lambda: Prompt("{a}", fixed="a"), "fixed, the names of fields"),
+        (lambda: Prompt("{a}", split={"a": "page"}), "'sentence' or 'paragraph', not 'page'"),  # type: ignore[dict-item]
         (lambda: Prompt(7), "a template is a text"),  # type: ignore[arg-type]
-        (lambda: Prompt(mask=3), "a mask is a string"),  # type: ignore[arg-type]
+        (lambda: Prompt(mask=3), "a mask must be a text"),  # type: ignore[arg-type]
         (lambda: asked(PROMPT, {"rule": "r", "question": "q"}), "lacks the field 'sources'"),
         (lambda: asked(PROMPT, GIVEN | {"more": "x"}), "no field 'more'"),
         (lambda: asked(PROMPT, "text"), "a prompt is a dictionary"),
@@ -119,7 +120,7 @@ def test_hostile_texts_stay_text_and_uncertainty_stands_beside_scores(tmp_path: 
     assert "<b>&lt;b&gt;0</b>" in page
     assert page.count('class="part"') == 11
     assert "Be {brief}." in page
-    unsure = sum(1 for low, high in e.interval(0.9) if low <= 0 <= high)
+    unsure = int((~e.sure()).sum())
     assert 0 < unsure < 11
     assert page.count("rgba(119,119,119") == unsure  # grey
     assert "\x1b" not in page + str(e)
@@ -153,11 +154,3 @@ def test_a_prompt_is_drawn_with_a_line_for_each_interval() -> None:
         eagle.plot.prompt(
             eagle.Explainer(lambda t: np.arange(len(t)) / 9, eagle.Texts()).explain("a b c")
         )
-
-
-def test_files_with_labels_that_do_not_fit_are_refused() -> None:
-    from eagle.files import subjects
-
-    whole = {"text": "ab", "spans": [[0, 1, 0]], "note": "", "labels": ["x", "y"]}
-    with pytest.raises(ValueError, match="labels do not fit"):
-        subjects.read(whole, 1)

@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from threading import Thread
+from threading import Thread, Timer
 from typing import Any
 
 import numpy as np
@@ -83,7 +83,7 @@ def check(found: Explanations, expected: Explanations) -> None:
     np.testing.assert_array_equal(found.interval(), expected.interval())
 
 
-def test_an_actor_that_is_killed(cluster: Any, rows: Path, expected: Explanations) -> None:
+def test_a_worker_that_is_killed(cluster: Any, rows: Path, expected: Explanations) -> None:
     model = Troubled(rows.parent, "die", at=5)
     check(explain(model, rows), expected)
     assert (rows.parent / "happened").exists()
@@ -93,7 +93,7 @@ def test_an_actor_that_is_killed(cluster: Any, rows: Path, expected: Explanation
 
 
 def test_a_part_that_kills_whoever_does_it(cluster: Any, rows: Path) -> None:
-    with pytest.raises(EagleError, match="3 workers died at rows"):
+    with pytest.raises(EagleError, match="a worker died at rows"):
         explain(Troubled(rows.parent, "die always"), rows)
 
 
@@ -162,19 +162,17 @@ def test_fractions_of_processors_and_gpus(cluster: Any, rows: Path, expected: Ex
     cluster.remove_node(node)
 
 
+@pytest.mark.usefixtures("ctrl_c_interrupts")
 def test_a_cluster_without_room_is_not_waited_for_in_silence(
-    cluster: Any,
-    rows: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
+    cluster: Any, rows: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    from eagle.dataset import run
-
-    monkeypatch.setattr(run, "SAID", 1.0)
-    monkeypatch.setattr(run, "LONGEST", 4.0)
-    with pytest.raises(EagleError, match="of waiting for the cluster to have 0 CPUs and 7 GPUs"):
+    """The second Ctrl-C ends the run: what is at hand waits for a node."""
+    for seconds in (3, 5):
+        Timer(seconds, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt) as stop:
         dataset.explain(explainer(), rows, rows.parent / "out", engine=dataset.Ray(gpus=7))
-    assert "waiting for the cluster to have" in capfd.readouterr().err
+    assert stop.value.__notes__[-1].startswith("0 of 1 parts are in")
+    assert "waiting for a node with 0 CPUs and 7 GPUs" in capfd.readouterr().err
 
 
 def wait_for(what: Any, seconds: float = 90) -> None:

@@ -9,7 +9,6 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from html import unescape
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +17,17 @@ import pandas as pd
 import pytest
 
 import eagle
-from eagle import Explanation, Explanations, InputError, methods
-from eagle.explanations import Common, LazyExplanations, Stacked, bare
+from eagle import Explanation, Explanations, InputError, methods, peers
+from eagle.cost import Cost
+from eagle.explanations import bare
 from eagle.reports.scale import Digits, Scale
 from eagle.reports.surveyed import levels_of
+from markup import Page
+from synthetic import synthetic
+from tables import explainer_of
 
 WHEN = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
 NAMES = ["<script>alert(1)</script>", "\"quoted' & \u202eturned", "job"]
-VOID = {"meta", "img"}
 
 
 def answer(table: pd.DataFrame) -> Any:
@@ -66,34 +68,6 @@ def written(result: Any, **wishes: Any) -> str:
     return file.getvalue()
 
 
-class Page(HTMLParser):
-    """A page whose tags are all closed, with its text, and all that it would fetch."""
-
-    def __init__(self, page: str) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.tags: list[tuple[str, dict[str, str | None]]] = []
-        self.text: dict[str, str] = {}
-        self.feed(page)
-        self.close()
-        assert self.open == []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append((tag, dict(attrs)))
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append((tag, dict(attrs)))
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        for tag in set(self.open):
-            self.text[tag] = self.text.get(tag, "") + data
-
-
 def checked(page: str) -> Page:
     """What holds for every report."""
     parsed = Page(page)
@@ -104,7 +78,7 @@ def checked(page: str) -> Page:
             if key == "src":
                 assert tag == "img"
                 assert (value or "").startswith("data:image/png;base64,")
-    kinds = [tag for tag, _ in parsed.tags]
+    kinds = parsed.kinds
     assert kinds.count("script") == kinds.count("style") == kinds.count("h1") == 1
     assert not set(kinds) & {"link", "iframe", "object", "embed", "form", "base"}
     assert not re.search(r"url\(|@import|https?:", parsed.text["style"] + parsed.text["script"])
@@ -134,10 +108,10 @@ def test_one_explanation(one: Explanation, explainer: eagle.Explainer) -> None:
     for told in (
         one.title,
         "answer()",
-        "EAGLE (balanced)",
+        "balanced",
         "2026-01-02 03:04",
         "Seed",
-        f"{one.bill.rows} in 1",
+        f"{one.cost.rows} in 1",
     ):
         assert told in words, told
     for told in one.warnings:
@@ -191,7 +165,7 @@ def test_many(many: Explanations, survey: eagle.Survey) -> None:
     first = [[float(v) for v in re.findall(r'data-v="([^"]+)"', row)] for row in rows]
     assert [row[0] for row in first] == pytest.approx(size[order])
     assert [row[2] for row in first] == pytest.approx(many.scores.mean(axis=0)[order])
-    frame = many.compare("job")
+    frame = many.compare_groups("job")
     largest = frame["difference"].abs().max()
     part = page.split("How groups differ")[1]
     assert abs(float(re.findall(r'data-v="([^"]+)"', part)[0])) == pytest.approx(largest)
@@ -216,7 +190,7 @@ def test_rows_about_different_classes_are_told_apart(survey: eagle.Survey) -> No
 
 
 def test_explanations_without_intervals(explainer: eagle.Explainer) -> None:
-    lime = explainer.using(methods.LIME)
+    lime = explainer.with_options(peers.LIME)
     words = said(written(lime.explain_many(data(5, 3), "yes", progress=False)))
     assert "have no standard errors" in words
     assert "interval excludes" not in said(written(lime.explain(data(1, 3))))
@@ -248,9 +222,9 @@ def test_images_texts_and_parts() -> None:
 
 
 def test_a_comparison(explainer: eagle.Explainer) -> None:
-    chosen = [methods.EAGLE_BALANCED, methods.LIME]
-    compared = eagle.compare(
-        chosen, explainer, data(1, 2), runs=2, k=2, converged=600, progress=False
+    chosen = [methods.EAGLE_BALANCED, peers.LIME]
+    compared = eagle.compare_methods(
+        explainer, chosen, data(1, 2), runs=2, k=2, converged=600, progress=False
     )
     words = said(written(compared, made_by=explainer))
     for method in chosen:
@@ -277,11 +251,11 @@ def test_mean_answers_of_a_survey(survey: eagle.Survey) -> None:
 
 
 @pytest.mark.parametrize("view", ["binned", "continuous"])
-@pytest.mark.parametrize("method", [methods.DEFAULT, methods.LIME, methods.EAGLE_WIDE])
+@pytest.mark.parametrize("method", [methods.DEFAULT, peers.LIME, methods.EAGLE_PAPER])
 def test_the_code_makes_the_same_scores(view: Any, method: Any) -> None:
     table = data(80, 5)
     given = {"view": view, "method": method, "link": "logit", "random_state": 7}
-    made = eagle.Explainer(answer, table, outputs=["no", "yes"], budget=200, **given)
+    made = explainer_of(answer, table, outputs=["no", "yes"], budget=200, **given)
     e = made.explain(table.iloc[[3]], ("yes"))
     for result in (e, Explanation.from_json(e.to_json())):
         again = run(code(written(result)), answer, table)["explanation"]
@@ -347,45 +321,17 @@ def test_refusals(one: Explanation, tmp_path: Path) -> None:
 def test_ten_thousand_rows_are_small() -> None:
     """Scores and values that are all different, which is the most that there can be to draw."""
     rng, n, d = np.random.default_rng(0), 10_000, 40
-    scores = rng.normal(size=(n, d))
-    each = {name: rng.normal(size=n) for name in ("df", "prediction", "local_prediction")}
-    one = np.ones(n)
     values = rng.normal(size=(n, d)).astype(object)
-    stacked = Stacked(
-        names=tuple(f"a feature with a long name, number {j}" for j in range(d)),
-        data=values,
-        scores=scores,
-        spread=np.full((n, d), 0.4),
-        prediction=each["prediction"],
-        local_prediction=each["local_prediction"],
-        df=np.full(n, 50.0),
-        intercept=one,
-        r2=one,
-        r2_held_out=one,
-        contrast=np.ones((n, d)),
-        effective=one,
-        kind="robust",
-        pooled=False,
-        signed=True,
-    )
-    shared: dict[str, Any] = {
-        "outputs": ("no", "yes"),
-        "task": "classification",
-        "method": "EAGLE (survey)",
-        "seed": 0,
-        "link": None,
-        "conditions": [[str(v) for v in row] for row in values[:1]] * n,
-    }
-    e = Explanations(
-        LazyExplanations(range(n), lambda i: bare(shared, stacked, i, "yes", np.zeros((1, 2)))),
-        range(n),
-        ("yes",) * n,
-        ("no", "yes"),
-        "classification",
-        "EAGLE (survey)",
-        0,
-        stacked=stacked,
-        errors=Common(scores, stacked.spread, stacked.df),
+    shared: dict[str, Any] = {"outputs": ("no", "yes"), "task": "classification"}
+    shared |= {"method": "survey", "seed": 0, "link": None}
+    asked: dict[str, Any] = {"target": "yes", "answers": np.zeros(2)}
+    e = synthetic(
+        rng.normal(size=(n, d)),
+        0.4,
+        values,
+        "a feature with a long name, number ",
+        np.array([[str(v) for v in values[0]]] * n, dtype=object),
+        lambda stacked, i: bare(shared, stacked, i, cost=Cost(1, shared=512), **asked),
     )
     page = written(e)
     assert len(page.encode()) < 500_000
@@ -396,7 +342,7 @@ def test_ten_thousand_rows_are_small() -> None:
 
 def test_numbers_are_aligned() -> None:
     digits = Digits.of([0.1234567, -12.5])
-    assert [digits.signed(v) for v in (0.1234567, -12.5, -0.001)] == ["+0.12", "−12.50", "0.00"]
+    assert [digits.with_sign(v) for v in (0.1234567, -12.5, -0.001)] == ["+0.12", "−12.50", "0.00"]
     assert Digits.of([3e9]).plain(3e9) == "3.000e+09"
     assert Digits.of([]).span(np.nan, 1.0) == "not known"
     for low, high in ((-3.0, 5.0), (0.0, 1e-300), (-1e308, 1e308), (7.0, 7.0)):
@@ -420,22 +366,21 @@ def test_the_parts_of_a_prompt_have_names_and_unsure_ones_are_grey() -> None:
         return [2.0 * ("yes" in t) - ("no" in t) + 0.01 * (len(t) % 3) for t in texts]
 
     parts = {f"<b>{k}": text for k, text in enumerate(["yes", "no", *["maybe so"] * 6])}
-    prompt = eagle.Prompt("{parts} Q: {q}", fixed=["q"])
+    prompt = eagle.language.Prompt("{parts} Q: {q}", fixed=["q"])
     e = eagle.Explainer(ask, prompt, budget=60).explain({"parts": parts, "q": "well?"})
     page = written(e)
     checked(page)
     assert page.count('<div class="part ') == 8
     assert re.search(r'<div class="part b b10"><small><b><bdi>&lt;b&gt;0</bdi></b> \+', page)
     assert re.search(r'<div class="part n n\d"><small><b><bdi>&lt;b&gt;1</bdi></b> −', page)
-    low, high = e.interval(0.9).T
-    unsure = int(((low <= 0) & (high >= 0)).sum())
+    unsure = int((~e.sure()).sum())
     assert unsure == page.count('<div class="part e ')
-    assert "in brackets: 90% intervals" in page
-    assert "eagle.Prompt(" in page
+    assert "in brackets: 95% intervals" in page
+    assert "eagle.language.Prompt(" in page
 
 
 def test_intervals_of_single_rows_are_drawn_in_full(many: Explanations) -> None:
-    few = many.where(np.arange(len(many)) < 20)
+    few = many[:20]
     paths = re.findall(r'<path class="v" d="([^"]+)"', written(few))
     ends = [
         int(y) for path in paths for pair in re.findall(r"M\d+ (\d+)V(\d+)", path) for y in pair

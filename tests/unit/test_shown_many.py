@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from html.parser import HTMLParser
 
 import numpy as np
 import pandas as pd
@@ -11,6 +10,7 @@ import pytest
 
 import eagle
 from eagle import Explanations
+from markup import Page
 
 NAMES = ["<b>age</b>", "a very long name of a column, of which only the ends are shown: 17b", "job"]
 
@@ -36,28 +36,9 @@ def rows() -> pd.DataFrame:
     return table.assign(job=rng.choice(["a", "b"], 30)).set_axis([f"row & {i}" for i in range(30)])
 
 
-class Balanced(HTMLParser):
-    """Every tag that is opened is closed."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.open: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: object) -> None:
-        self.open.append(tag)
-
-    def handle_startendtag(self, tag: str, attrs: object) -> None:
-        pass
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-
 def checked(e: Explanations) -> str:
     html = e._repr_html_()
-    parser = Balanced()
-    parser.feed(html)
-    assert parser.open == []
+    Page(html)
     assert "<b>" not in html
     assert "<script" not in html
     return html

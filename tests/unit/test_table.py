@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,10 +15,10 @@ from hypothesis import strategies as st
 from scipy import sparse, stats
 
 import eagle
-from eagle.surrogate.posterior import StudentT
-from eagle.table.background import GRID, KEPT, STEPS, Background
-from eagle.table.rows import Table, TableSpace
-from eagle.types import Rows
+from eagle._tables.background import GRID, MAX_VALUES_PER_BIN, STEPS, Background
+from eagle._tables.rows import TableInstances, TableSpace
+from eagle._values.posterior import StudentT
+from tables import explainer_of
 
 RNG = np.random.default_rng(0)
 
@@ -30,7 +31,7 @@ def _same_chance() -> None:
 
 def space(data: Any, x: Any, binned: bool = True, **options: Any) -> TableSpace:
     background = Background.of(data, **options)
-    return Table(background, background.adopt(x), binned).space(0)
+    return TableInstances(background, background.adopt(x), binned).space(0)
 
 
 def drawn(s: TableSpace, n: int = 4000) -> Any:
@@ -85,7 +86,9 @@ def test_match_probabilities_are_frequencies_on_a_grid() -> None:
 def test_constant_columns_stay_and_say_so() -> None:
     data = np.column_stack([np.full(50, 3.0), RNG.normal(size=50)])
     for view in ("binned", "continuous"):
-        e = eagle.Explainer(lambda X: X.sum(axis=1), data, view=view, budget=60).explain(data[0])
+        e = eagle.Explainer(
+            lambda X: X.sum(axis=1), eagle.Table(data, view=view), budget=60
+        ).explain(data[0])
         assert abs(e.scores[0]) < 1e-12
         assert any("never changed: x0" in w for w in e.warnings)
         assert e.interval()[0].tolist() == [0.0, 0.0]
@@ -119,7 +122,7 @@ def test_whole_numbers_move_alike_from_everywhere() -> None:
     """Rounding halves up commutes with shifts: so rows of integers share one plan."""
     data = RNG.integers(-20, 20, (100, 3))
     background = Background.of(data)
-    table = Table(background, background.adopt(data), binned=False)
+    table = TableInstances(background, background.adopt(data), binned=False)
     assert len({table.space(i).law for i in range(100)}) == 1
     points = table.space(0).draw(500, np.random.default_rng(0))
     for i in (0, 1, 2):
@@ -131,7 +134,7 @@ def test_numbers_share_one_plan_in_both_views() -> None:
     data = RNG.normal(size=(401, 4))
     background = Background.of(data)
     for binned in (True, False):
-        table = Table(background, background.adopt(data), binned)
+        table = TableInstances(background, background.adopt(data), binned)
         assert len({table.space(i).law for i in range(401)}) == 1
 
 
@@ -188,7 +191,7 @@ def test_levels_nobody_saw() -> None:
     explainer = eagle.Explainer(model, table, budget=150)
     strange = pd.DataFrame({"c": ["new"], "s": ["new"], "n": [1.5], "x": [np.nan]})
     e = explainer.explain(strange)
-    assert e.conditions[:2] == ("c = new", "s = new")
+    assert e.conditions[:2] == ("c = new (not in the data)", "s = new (not in the data)")
     assert e.top(2) == ["s", "c"]
     assert asked[0].iloc[0].tolist()[:3] == ["new", "new", 1.5]
     # In company it is asked alone, and changes nothing for the others.
@@ -216,14 +219,14 @@ def test_frozen_columns_are_passed_on_untouched() -> None:
         asked.append(X)
         return X["x"].to_numpy() + X["when"].dt.day.to_numpy()
 
-    e = eagle.Explainer(model, table, freeze=["when", "id", "words"], budget=40).explain(
-        table.iloc[[7]]
-    )
+    e = eagle.Explainer(
+        model, eagle.Table(table, fixed=["when", "id", "words"]), budget=40
+    ).explain(table.iloc[[7]])
     assert e.names == ("x",)
     assert (asked[0].dtypes == table.dtypes).all()
     for name in ("when", "id"):
         assert (asked[0][name] == table[name].iloc[7]).all()
-    with pytest.raises(eagle.InputError, match=r"'when' .* neither numbers nor levels.* freeze it"):
+    with pytest.raises(eagle.InputError, match=r"'when' .* neither numbers nor levels.* in fixed"):
         eagle.Explainer(model, table[["when"]].apply(lambda c: c.dt.to_period("D")))
     with pytest.raises(eagle.InputError, match="'id' holds integers beyond 2\\^53"):
         eagle.Explainer(model, table[["id"]])
@@ -259,21 +262,23 @@ def test_from_the_instance_alone() -> None:
         return X[:, 0] * 3.0 - X[:, 1]
 
     for scales in ([1.0, 2.0], {0: 1.0, 1: 2.0}):
-        e = eagle.Explainer(model, scales=scales, budget=60).explain(np.array([5.0, 6.0]))
+        e = eagle.Explainer(model, eagle.Table(scales=scales), budget=60).explain(
+            np.array([5.0, 6.0])
+        )
         assert np.allclose(e.scores, [3.0, -2.0], atol=0.2)
         with pytest.raises(eagle.InputError, match="need a background"):
             e.to_shap()
     by_name = eagle.Explainer(
-        lambda X: X["a"].to_numpy() * 2.0, scales={"a": 0.5}, budget=60
+        lambda X: X["a"].to_numpy() * 2.0, eagle.Table(scales={"a": 0.5}), budget=60
     ).explain(pd.DataFrame({"a": [1.0], "b": ["text"]}))
     assert by_name.names == ("a",)
     assert np.allclose(by_name.scores, [1.0], atol=0.1)
-    even = eagle.Explainer(model, scales=2.0, budget=60).explain_many(np.ones((2, 2)))
+    even = eagle.Explainer(model, eagle.Table(scales=2.0), budget=60).explain_many(np.ones((2, 2)))
     assert np.allclose(even[1].scores, [6.0, -2.0], atol=0.4)
     with pytest.raises(eagle.InputError, match="3 scales do not fit 2 columns"):
-        eagle.Explainer(model, scales=[1.0, 2.0, 3.0]).explain([1.0, 2.0])
+        eagle.Explainer(model, eagle.Table(scales=[1.0, 2.0, 3.0])).explain([1.0, 2.0])
     with pytest.raises(eagle.InputError, match="no bins"):
-        eagle.Explainer(model, scales=1.0, view="binned")
+        eagle.Explainer(model, eagle.Table(scales=1.0, view="binned"))
     with pytest.raises(eagle.InputError, match="give data"):
         eagle.Explainer(model)
 
@@ -317,7 +322,7 @@ def test_a_summary_saved_without_the_rows_does_the_same(kind: str, tmp_path: Any
     assert back.template.conforms(background.template)
     row = data[:1] if not hasattr(data, "iloc") else data.iloc[:1]
     for binned in (True, False):
-        one, two = (Table(b, b.adopt(row), binned).space(0) for b in (background, back))
+        one, two = (TableInstances(b, b.adopt(row), binned).space(0) for b in (background, back))
         points = one.draw(40, np.random.default_rng(0))
         asked, again = one.table.inputs([0], [points]), two.table.inputs([0], [points])
         assert type(asked) is type(data)
@@ -341,7 +346,7 @@ def test_a_summary_keeps_few_values_and_no_rows(tmp_path: Any) -> None:
     data = RNG.normal(size=(5000, 2))
     background = Background.of(data)
     background.save(tmp_path / "b.json")
-    assert all(len(v) <= KEPT for c in background.columns for v in c.values)
+    assert all(len(v) <= MAX_VALUES_PER_BIN for c in background.columns for v in c.values)
     assert (tmp_path / "b.json").stat().st_size < 20_000
     explainer = eagle.Explainer(lambda X: X[:, 0], Background.load(tmp_path / "b.json"), budget=40)
     direct = eagle.Explainer(lambda X: X[:, 0], data, budget=40)
@@ -370,7 +375,7 @@ def test_the_stream_of_chance_never_changes() -> None:
 @pytest.mark.parametrize("d", [1, 3, 4])
 def test_pools_are_draws_one_after_another(d: int) -> None:
     background = Background.of(np.random.default_rng(0).normal(size=(20, d)))
-    s = Table(background, background.adopt(np.zeros((1, d)))).space(0)
+    s = TableInstances(background, background.adopt(np.zeros((1, d)))).space(0)
     rng = np.random.default_rng(1)
     draws = [s.draw(7, rng) for _ in range(3)]
     assert np.array_equal(s.pools(3, 7, np.random.default_rng(1)), draws)
@@ -401,23 +406,23 @@ def test_instances_that_do_not_fit(x: Any, message: str) -> None:
         ({"view": "sideways"}, "a view is 'binned' or 'continuous'"),
         ({"budget": 0}, "budget must be an integer of at least 1"),
         ({"random_state": -1}, "random_state must be"),
-        ({"random_state": 1.5}, "random_state must be"),
-        ({"freeze": ["z"]}, "freeze names the column 'z'"),
-        ({"freeze": "a"}, "a list of column names"),
-        ({"freeze": ["a", "b"]}, "every column is frozen"),
+        ({"fixed": ["z"]}, "fixed names the column 'z'"),
+        ({"fixed": ["a", "b"]}, "every column is frozen"),
         ({"bounds": {"a": (3, 1)}}, "wrong way round"),
         ({"categories": ["a"], "bounds": {"a": (0, 1)}}, "it has no bounds"),
         ({"scales": {"a": -1.0}}, "zero or more"),
         ({"scales": [1.0, 2.0]}, "by column name"),
-        ({"task": "guessing"}, "task is"),
+        ({"task": "guessing"}, "task must be"),
         ({"outputs": ["a", "a"]}, "must differ"),
-        ({"method": "EAGLE"}, "a method is a value"),
+        ({"bounds": {"a": (np.nan, 1)}}, "a pair of numbers"),
+        ({"method": "EAGLE"}, "no method 'EAGLE'; the names are default, eagle,"),
+        ({"method": 5}, "a method is a name such as 'lime', or a value such as"),
     ],
 )
 def test_options_that_do_not_fit(options: dict[str, Any], message: str) -> None:
     data = pd.DataFrame({"a": RNG.normal(size=20), "b": range(20)})
     with pytest.raises(eagle.InputError, match=message):
-        eagle.Explainer(lambda X: X["a"].to_numpy(), data, **options)
+        explainer_of(lambda X: X["a"].to_numpy(), data, **options)
 
 
 def test_data_that_does_not_fit() -> None:
@@ -427,7 +432,7 @@ def test_data_that_does_not_fit() -> None:
     for data, message in (
         (np.empty((0, 2)), "no rows"),
         (np.array([[1.0, np.inf]]), "infinite"),
-        (pd.DataFrame([[1, 2]], columns=["a", "a"]), "must differ from one another: a"),
+        (pd.DataFrame([[1, 2]], columns=["a", "a"]), "must differ from one another: 'a' 2 times"),
         (np.array([[1 + 1j]]), "complex"),
         ("file.csv", "not a table"),
     ):
@@ -448,7 +453,7 @@ def test_a_model_fitted_on_an_array_and_asked_with_a_frame() -> None:
     )
     model = LinearRegression().fit(table.to_numpy(dtype=float), table["n"])
     for view in ("binned", "continuous"):
-        explainer = eagle.Explainer(model, table, view=view, budget=60)
+        explainer = eagle.Explainer(model, eagle.Table(table, view=view), budget=60)
         plan = explainer.plan(table.iloc[0])
         assert plan.inputs.dtype == np.float64
         assert (plan.inputs[:, 0] == np.rint(plan.inputs[:, 0])).all()
@@ -488,62 +493,85 @@ def test_scales_alone_do_not_depend_on_what_was_asked_before() -> None:
         return np.tanh(X[:, 0]) + X[:, 1]
 
     whole, real = np.array([[1, 2]]), np.array([[0.3, 2.5]])
-    fresh = [eagle.Explainer(model, scales=0.7, budget=80).explain(x) for x in (whole, real)]
-    one = eagle.Explainer(model, scales=0.7, budget=80)
+    fresh = [
+        eagle.Explainer(model, eagle.Table(scales=0.7), budget=80).explain(x) for x in (whole, real)
+    ]
+    one = eagle.Explainer(model, eagle.Table(scales=0.7), budget=80)
     for x, expected in ((whole, fresh[0]), (real, fresh[1]), (whole, fresh[0])):
         assert np.array_equal(one.explain(x).scores, expected.scores)
 
 
 def test_rows_planned_again_keep_their_weight_but_count_once() -> None:
-    """Independent rows over levels converge to the line of the law they are drawn from."""
     from eagle import methods
-    from eagle.design.independent import Independent
-    from eagle.engine.method import Method
+    from eagle._engine.method import Method
+    from eagle.peers.independent import Independent
 
     levels = (RNG.random((4000, 3)) < [0.75, 0.25, 0.5]).astype(str)
-
-    def model(X: Any) -> Any:
-        a, b, c = (X == "True").T
-        return 1.0 * a + 2.0 * (b & c) + 3.0 * (a & b)
-
     method = Method("iid", Independent(), methods.EAGLE.kernel, methods.EAGLE.surrogate)
-    x = np.array([["True", "True", "True"]])
-    e = eagle.Explainer(model, levels, method=method, budget=20_000).explain(x)
-    assert e.bill.rows == 8
-    assert np.isclose(
-        e.evidence.weight.sum(),
-        20_000
-        * np.average(
-            methods.EAGLE.kernel(e.evidence.features, np.ones(3)),
-            weights=e.evidence.weight / methods.EAGLE.kernel(e.evidence.features, np.ones(3)),
-        ),
+    explainer = eagle.Explainer(
+        lambda X: (X == "True") @ [1.0, 2.0, 3.0], levels, method=method, budget=20_000
     )
+    e = explainer.explain(np.array([["True", "True", "True"]]))
+    assert e.cost.rows == 8
+    often = e.evidence.weight / methods.EAGLE.kernel(e.evidence.features, np.ones(3))
+    assert often.sum() == pytest.approx(20_000)
     assert isinstance(e.posterior, StudentT)
     assert e.posterior.df == 8
-    z = np.array(np.meshgrid([0, 1], [0, 1], [0, 1])).reshape(3, -1).T.astype(float)
-    kept = space(levels, x).table.kept[0] / STEPS
-    assert np.allclose(kept, [0.75, 0.25, 0.5], atol=1 / GRID)
-    chance = np.prod(np.where(z == 1, kept, 1 - kept), axis=1)
-    weight = 20_000 * chance * methods.EAGLE.kernel(z, np.ones(3))
-    y = model(np.where(z == 1, "True", "False"))
-    exact = methods.EAGLE.surrogate.on(Rows.each_once(z, weight)).fit(y)
-    assert np.allclose(e.scores, exact.scores, atol=0.05)
 
 
 def test_explainers_of_tables_alike_share_plans_within_bounds() -> None:
-    from eagle.engine.plan import MEMORY, Memory, Planner
+    from eagle._engine.planning import CACHE, PlanCache, Planner
 
-    MEMORY.clear()
+    CACHE.clear()
     plans = []
     for seed in (0, 1):
         data = np.random.default_rng(seed).normal(size=(400, 5))
-        table = Table(Background.of(data), Background.of(data).adopt(data[:2]))
+        table = TableInstances(Background.of(data), Background.of(data).adopt(data[:2]))
         planner = Planner(eagle.methods.EAGLE, 60, 3)
-        plans += planner.prepare([table.space(0), table.space(1)])
+        plans += planner.plan([table.space(0), table.space(1)])
     assert all(p is plans[0] for p in plans)
-    other = Planner(eagle.methods.EAGLE, 60, 4).prepare([table.space(0)])[0]
+    other = Planner(eagle.methods.EAGLE, 60, 4).plan([table.space(0)])[0]
     assert not np.array_equal(other.points, plans[0].points)
-    small = Memory(plans[0].nbytes)
+    small = PlanCache(plans[0].nbytes)
     for key in range(3):
         small.put(key, plans[0])
     assert [small.get(key) is not None for key in range(3)] == [False, False, True]
+
+
+@pytest.mark.parametrize("kind", ["pandas", "pyarrow"])
+def test_dictionaries_of_arrow_are_levels_and_keep_their_codes(kind: str, tmp_path: Path) -> None:
+    """As `pd.read_parquet(dtype_backend="pyarrow")` gives categories."""
+    import pyarrow as pa
+
+    table = pa.table(
+        {
+            "a": np.arange(40.0),
+            "c": pa.array(["q", "p", None, "p"] * 10).dictionary_encode(),
+            "n": pa.array([3, 1, 2, None] * 10).dictionary_encode(),
+        }
+    )
+    data = table.to_pandas(types_mapper=pd.ArrowDtype) if kind == "pandas" else table
+    one = data.iloc[[1]] if kind == "pandas" else data.slice(1, 1)
+    seen: list[Any] = []
+
+    def model(rows: Any) -> Any:
+        columns = {
+            n: rows[n].array.__arrow_array__() if kind == "pandas" else rows[n] for n in "cn"
+        }
+        seen.append(columns)
+        return np.asarray(rows["a"], dtype=np.float64) + np.asarray(columns["c"].is_null())
+
+    background = eagle.Background.of(data)
+    assert [column.levels for column in background.columns] == [None, ("p", "q"), (1, 2, 3)]
+    background.save(tmp_path / "b.json")
+    again = eagle.load(tmp_path / "b.json")
+    assert again.to_dict() == background.to_dict()
+    for known in (data, background, again):
+        e = eagle.Explainer(model, known, budget=50).explain(one)
+        assert e.conditions[1:] == ("c = p", "n = 1")
+        assert e.data[1:] == ("p", 1)
+        for name, levels in (("c", ["q", "p"]), ("n", [3, 1, 2])):
+            assert seen[-1][name].type == table[name].type
+            assert seen[-1][name].chunk(0).dictionary.to_pylist() == levels
+    eagle.Explainer(model, again, budget=50).explain({"a": 1.0, "c": "new", "n": 2})
+    assert seen[-1]["c"].chunk(0).dictionary.to_pylist() == ["q", "p", "new"]

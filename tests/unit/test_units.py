@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
 from itertools import pairwise
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -14,19 +12,20 @@ from hypothesis import strategies as st
 
 import eagle
 from eagle import Texts
-from eagle.source import texts, words
-from eagle.source.masked_text import SPACE, TextInParts, replaced
-from eagle.source.masks import carried, most_carried
-from eagle.source.words import blocks, paragraphs, sentences, tokens
-from eagle.types import Array, InputError
-from eagle.until import Budget
+from eagle._sources import texts, words
+from eagle._sources.masked_text import SPACE, TextInParts, replace_parts
+from eagle._sources.masks import is_carried, most_carried
+from eagle._sources.words import blocks, paragraphs, sentences, tokens
+from eagle._values.arrays import Array
+from eagle.errors import InputError
+from eagle.until import Width
 
 
 @pytest.fixture(autouse=True)
 def by_character(monkeypatch: pytest.MonkeyPatch) -> None:
     """As on a machine without the segmenter, which may be installed or not."""
-    monkeypatch.setattr(words, "segmented", lambda: False)
-    monkeypatch.setattr(texts, "segmented", lambda: False)
+    monkeypatch.setattr(words, "has_segmenter", lambda: False)
+    monkeypatch.setattr(texts, "has_segmenter", lambda: False)
 
 
 def parts(text: str, spans: Any = None) -> list[str]:
@@ -77,39 +76,6 @@ def test_a_very_long_address_takes_no_time() -> None:
     assert len(tokens("a" * 200_000)) == 1
 
 
-def test_the_segmenter_is_asked_by_script(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The package is replaced by one that takes pairs, so that what it is given shows."""
-    asked = []
-
-    def loader(language: str) -> Any:
-        class Pairs:
-            def parse(self, run: str) -> list[str]:
-                asked.append((language, run))
-                return [run[k : k + 2] for k in range(0, len(run), 2)]
-
-        return Pairs
-
-    fake = ModuleType("budoux")
-    for language in ("thai", "japanese", "simplified_chinese", "traditional_chinese"):
-        setattr(fake, f"load_default_{language}_parser", loader(language))
-    monkeypatch.setitem(sys.modules, "budoux", fake)
-    monkeypatch.setattr(words, "segmented", lambda: True)
-    words._loaded.cache_clear()
-    try:
-        assert parts("好电影 good") == ["好电", "影", "good"]
-        assert parts("臺灣電影") == ["臺灣", "電影"]
-        assert parts("この映画!") == ["この", "映画", "!"]
-        assert parts("หนัง") == ["หน", "ัง"]
-    finally:
-        words._loaded.cache_clear()
-    assert [language for language, _ in asked] == [
-        "simplified_chinese",
-        "traditional_chinese",
-        "japanese",
-        "thai",
-    ]
-
-
 # -- units ----------------------------------------------------------------------------------------
 
 LONG = "\n\n".join(
@@ -126,7 +92,7 @@ def cut(text: str, budget: int, **how: Any) -> tuple[int, str]:
         return np.array([len(t) for t in texts], dtype=float)
 
     e = eagle.Explainer(model, Texts(**how), task="regression", budget=budget).explain(text)
-    assert isinstance(e.subject, eagle.subject.Passage)
+    assert isinstance(e.subject, eagle._values.subject.Passage)
     assert sum(asked) <= budget
     if "unit" not in how:
         assert e.posterior is not None
@@ -155,19 +121,20 @@ def test_a_unit_that_is_asked_for() -> None:
     assert cut(LONG, 33, unit="block")[0] == 10
     assert cut(LONG, 400, split=str.split)[1].endswith("as split")
     for wrong in ("letter", 3, ["word"]):
-        with pytest.raises(InputError, match="a unit is one of 'word', 'sentence'"):
+        with pytest.raises(InputError, match="a unit must be 'word', 'sentence'"):
             Texts(unit=wrong)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="by unit or by split, not by both"):
         Texts(unit="word", split=str.split)
 
 
-def test_a_rule_with_fewer_rows_decides_the_unit() -> None:
+def test_fewer_rows_decide_the_unit_with_a_rule_as_well() -> None:
     def model(texts: list[str]) -> Array:
         return np.array([float(len(t)) for t in texts])
 
     explainer = eagle.Explainer(model, Texts(), task="regression", budget=450)
     assert len(explainer.explain(LONG).names) == 146
-    assert len(explainer.explain(LONG, until=Budget(rows=200)).names) == 48
+    few = explainer.with_options(budget=200)
+    assert len(few.explain(LONG, until=Width(1e-9)).names) == 48
 
 
 def test_how_it_goes_is_described() -> None:
@@ -183,8 +150,8 @@ def test_what_rows_carry() -> None:
     for rows in range(1, 200):
         for each in (2, 3):
             most = most_carried(rows, each)
-            assert not most or carried(most, rows, each)
-            assert not carried(most + 1, rows, each)
+            assert not most or is_carried(most, rows, each)
+            assert not is_carried(most + 1, rows, each)
 
 
 def test_paragraphs_and_blocks() -> None:
@@ -229,21 +196,25 @@ def test_long_texts_have_no_falsely_sure_parts() -> None:
 
 def written(text: str, spans: Any, mask: Any) -> str:
     """Masked part by part, as it reads: the second road."""
-    out, at, dropped = "", 0, False
-    for start, end, k in spans:
+    out, last, dropped = "", -1, False
+    at, gap = 0, ""
+
+    def add(place: int, piece: str) -> None:
+        """Two letters that were not in one word are not brought together."""
+        nonlocal out, last
+        if piece and out and (out[-1] + piece[0]).isalnum() and last != place - 1:
+            out += " " * (not text[last : place + 1].isalnum())
+        out, last = out + piece, place + len(piece) - 1 if piece else last
+
+    for start, end, k in [*spans, (len(text), len(text), None)]:
         gap = text[at:start]
-        out += gap.lstrip(SPACE) if dropped and (not out or out[-1].isspace()) else gap
-        dropped = bool(mask[k])
-        around = text[start - 1 : start] + text[end : end + 1] if start else ""
-        mark = not any(c.isalnum() for c in text[start:end])
-        if not dropped:
-            out += text[start:end]
-        elif mark and len(around) == 2 and around.isalnum() and out and not out[-1].isspace():
-            out += " "
+        gap = gap.lstrip(SPACE) if dropped and (not out or out[-1].isspace()) else gap
+        add(start - len(gap), gap)
         at = end
-    gap = text[at:]
-    rest = gap.lstrip(SPACE) if dropped and (not out or out[-1].isspace()) else gap
-    return out + rest if rest or not dropped else out.rstrip(SPACE)
+        if k is not None:
+            dropped = bool(mask[k])
+            add(start, "" if dropped else text[start:end])
+    return out.rstrip(SPACE) if dropped and not gap else out
 
 
 @settings(max_examples=300, deadline=None)
@@ -266,7 +237,7 @@ def test_masked_texts_are_as_if_written_part_by_part(data: st.DataObject) -> Non
     assert list(TextInParts.of(text, spans).without(masks)) == [
         written(text, spans, m) for m in masks
     ]
-    for mask, made in zip(masks, replaced(text, spans, masks, "#"), strict=True):
+    for mask, made in zip(masks, replace_parts(text, spans, masks, "#"), strict=True):
         out, at = "", 0
         for start, end, k in spans:
             out, at = out + text[at:start] + ("#" if mask[k] else text[start:end]), end
@@ -274,15 +245,15 @@ def test_masked_texts_are_as_if_written_part_by_part(data: st.DataObject) -> Non
 
 
 def test_a_mark_that_goes_leaves_words_apart() -> None:
-    text = "good,bad (so-so)film 好，坏"
+    text = "good,bad (so-so)film, {\"a\":'b'} 好，坏"
     spans = [(a, b, k) for k, (a, b) in enumerate(tokens(text))]
     off = np.array([[not any(c.isalnum() for c in text[a:b]) for a, b, _ in spans]], dtype=np.uint8)
-    assert list(TextInParts.of(text, spans).without(off)) == ["good bad so-so film 好坏"]
+    assert list(TextInParts.of(text, spans).without(off)) == ["good bad so-so film a b 好 坏"]
 
 
 def test_words_of_scripts_without_spaces(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(words, "segmented", lambda: True)
-    monkeypatch.setattr(texts, "segmented", lambda: True)
+    monkeypatch.setattr(words, "has_segmenter", lambda: True)
+    monkeypatch.setattr(texts, "has_segmenter", lambda: True)
     assert "电影" in parts("这部电影非常好看，我推荐给大家")
     assert "電影" in parts("這部電影非常好看")
     assert "映画は" in parts("この映画は本当に面白かった。")

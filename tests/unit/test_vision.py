@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import pickle
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import onnx
 import pytest
-from onnx import TensorProto, helper
+from onnx import TensorProto
 
 import eagle
+import graphs
+from eagle.errors import InputError, ReplyError
 from eagle.models.presets import PRESETS
 from eagle.models.vision import Network, OnnxRun
-from eagle.types import InputError, ReplyError
 
 RNG = np.random.default_rng(0)
 PICTURES = RNG.integers(0, 256, (7, 6, 4, 3), dtype=np.uint8)
+WIDE = np.random.default_rng(1).integers(0, 256, (7, 6, 8, 3), dtype=np.uint8)
 WEIGHTS = RNG.normal(size=(3, 2)).astype(np.float32)
 
 
@@ -31,23 +33,8 @@ def mean_colour(pixels: Any) -> Any:
 @pytest.fixture
 def graph(tmp_path: Path) -> Path:
     """The same network as an ONNX file."""
-    shape = ["n", 3, "h", "w"]
-    nodes = [
-        helper.make_node("GlobalAveragePool", ["image"], ["pooled"]),
-        helper.make_node("Flatten", ["pooled"], ["flat"]),
-        helper.make_node("MatMul", ["flat", "weights"], ["logits"]),
-    ]
-    made = helper.make_graph(
-        nodes,
-        "net",
-        [helper.make_tensor_value_info("image", TensorProto.FLOAT, shape)],
-        [helper.make_tensor_value_info("logits", TensorProto.FLOAT, ["n", 2])],
-        [helper.make_tensor("weights", TensorProto.FLOAT, [3, 2], WEIGHTS.ravel().tolist())],
-    )
     path = tmp_path / "net.onnx"
-    model = helper.make_model(made, opset_imports=[helper.make_opsetid("", 13)])
-    model.ir_version = 8
-    onnx.save(model, path)
+    path.write_bytes(graphs.mean_colour(WEIGHTS, ["n", 3, "h", "w"]))
     return path
 
 
@@ -124,26 +111,26 @@ def test_a_torch_module_is_explained() -> None:
 )
 def test_wrong_settings_are_refused(settings: dict[str, Any], says: str) -> None:
     with pytest.raises(InputError, match=says):
-        Network(mean_colour, **settings)
+        Network(**{"run": mean_colour, **settings})
 
 
 def test_what_does_not_fit_is_said(graph: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="mean has 2 numbers, but images have 3"):
         Network(mean_colour, mean=(1, 2)).predict_proba(PICTURES)
-    grey = PICTURES[..., 0]
-    with pytest.raises(InputError, match=r"takes images of shape \(3, .*came to it as \(1, 6, 4\)"):
-        Network.of_onnx(graph).predict_proba(grey)
+    clear = np.concatenate([PICTURES, PICTURES[..., :1]], axis=-1)
+    with pytest.raises(InputError, match="takes 3 channels, and these images have 4: leave out"):
+        Network.of_onnx(graph).predict_proba(clear)
     blocks = eagle.Images(np.eye(6, 4, dtype=int))
-    with pytest.raises(InputError, match="grey or transparent"):
-        eagle.Explainer(Network.of_onnx(graph), blocks).explain(grey[0])
+    with pytest.raises(InputError, match="how opaque a pixel is"):
+        eagle.Explainer(Network.of_onnx(graph), blocks).explain(clear[0])
     with pytest.raises(ReplyError, match="shape"):
         Network(lambda p: p).predict_proba(PICTURES)
-    with pytest.raises(InputError, match="at least 1 thread, not 0"):
+    with pytest.raises(InputError, match="threads must be an integer of at least 1, not 0"):
         Network.of_onnx(graph, threads=0)
     with pytest.raises(InputError, match="no file"):
         Network.of_onnx(tmp_path / "none.onnx")
     (tmp_path / "bad.onnx").write_bytes(b"no graph")
-    with pytest.raises(InputError, match="not an ONNX graph"):
+    with pytest.raises(InputError, match="not an ONNX model"):
         Network.of_onnx(tmp_path / "bad.onnx")
 
 
@@ -244,21 +231,13 @@ def test_a_model_without_a_clue_is_noticed() -> None:
 
 def onnx_network(path: Path, shape: list[Any], last: bool = False) -> Path:
     """The mean colour by ONNX, for images of a fixed shape."""
-    axes = [1, 2] if last else [2, 3]
     nodes = [
-        helper.make_node("ReduceMean", ["image"], ["flat"], axes=axes, keepdims=0),
-        helper.make_node("MatMul", ["flat", "weights"], ["logits"]),
+        graphs.node("ReduceMean", "image", "flat", axes=[1, 2] if last else [2, 3], keepdims=0),
+        graphs.node("MatMul", "flat weights", "logits"),
     ]
-    made = helper.make_graph(
-        nodes,
-        "net",
-        [helper.make_tensor_value_info("image", TensorProto.FLOAT, shape)],
-        [helper.make_tensor_value_info("logits", TensorProto.FLOAT, [shape[0], 2])],
-        [helper.make_tensor("weights", TensorProto.FLOAT, [3, 2], WEIGHTS.ravel().tolist())],
-    )
-    model = helper.make_model(made, opset_imports=[helper.make_opsetid("", 13)])
-    model.ir_version = 8
-    onnx.save(model, path)
+    ends = (("image", shape), ("logits", [shape[0], 2]))
+    image, logits = (graphs.value(name, TensorProto.FLOAT, size) for name, size in ends)
+    path.write_bytes(graphs.graph(nodes, [image], [logits], weights=WEIGHTS))
     return path
 
 
@@ -300,6 +279,184 @@ def test_modules_with_logits_and_bare_modules() -> None:
     nothing.forward = lambda x: "text"
     with pytest.raises(ReplyError, match="returned a str"):
         Network.of_torch(nothing).predict_proba(PICTURES)
+
+
+# -- how images come, and what a network's first layer takes ------------------------------------
+
+
+def test_grey_images_are_repeated_where_three_channels_are_taken(graph: Path) -> None:
+    grey = PICTURES[..., :1]
+    colour = np.repeat(grey, 3, axis=-1)
+    for network in (
+        Network.of_onnx(graph, mean=127, std=128),
+        Network(mean_colour, mean=(1, 2, 3)),
+    ):
+        whole = network.predict_proba(colour)
+        assert np.array_equal(network.predict_proba(grey), whole)
+        assert np.array_equal(network.predict_proba(grey[..., 0]), whole)
+
+
+def test_true_is_white_in_a_boolean_image() -> None:
+    flags = PICTURES[..., :1] > 128
+    for preset in PRESETS:
+        network = Network(lambda p: p.mean(axis=(1, 2, 3)), softmax=False, preset=preset)
+        white = network.predict_proba(np.where(flags, np.uint8(255), np.uint8(0)))
+        assert np.allclose(network.predict_proba(flags), white), preset
+
+
+def test_channels_come_last_or_first(graph: Path) -> None:
+    network = Network.of_onnx(graph, mean=127, std=128)
+    first = np.moveaxis(WIDE, -1, 1)
+    assert np.array_equal(network.predict_proba(first), network.predict_proba(WIDE))
+    with pytest.raises(
+        InputError, match=r"Images\(channels='first'\)"
+    ):  # and this advice is right:
+        eagle.Explainer(network, eagle.Images(fill=0)).explain(first[0])
+    blocks = np.arange(48).reshape(6, 8) // 8
+    one = eagle.Explainer(network, eagle.Images(blocks, fill=0), budget=50).explain(WIDE[0])
+    how = eagle.Images(blocks, fill=0, channels="first")
+    other = eagle.Explainer(network, how, budget=50).explain(first[0])
+    assert np.array_equal(one.scores, other.scores)
+    with pytest.raises(InputError, match=r"one colour image, not a batch: give image\[None\]"):
+        network.predict_proba(WIDE[0])
+    network.predict_proba(WIDE[0][None])
+
+
+@pytest.mark.torch
+def test_what_the_first_layer_of_a_module_takes_is_said() -> None:
+    import torch
+
+    def net(channels: int) -> Any:
+        torch.manual_seed(0)
+        layers = [torch.nn.Conv2d(channels, 4, 3), torch.nn.AdaptiveAvgPool2d(1)]
+        return torch.nn.Sequential(*layers, torch.nn.Flatten(), torch.nn.Linear(4, 2))
+
+    class Stem(torch.nn.Module):  # type: ignore[misc]
+        """Its first layer is registered after one that takes other images."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.body, self.stem = net(3), torch.nn.Conv2d(1, 3, 1)
+
+        def forward(self, x: Any) -> Any:
+            return self.body(self.stem(x))
+
+    colour = Network.of_torch(net(3), preset="zero-to-one", softmax=True)
+    first = np.moveaxis(WIDE, -1, 1)
+    whole = colour.predict_proba(WIDE)
+    assert np.array_equal(colour.predict_proba(first), whole)
+    grey = colour.predict_proba(WIDE[..., 0])
+    assert np.array_equal(grey, colour.predict_proba(np.repeat(WIDE[..., :1], 3, axis=-1)))
+    how = eagle.Images(np.arange(48).reshape(6, 8) // 12, fill=0)
+    with pytest.raises(InputError, match=r"give eagle\.Images\(channels='first'\)"):
+        eagle.Explainer(colour, how).explain(first[0])
+    turned = eagle.Images(how.segments, fill=0, channels="first")
+    e = eagle.Explainer(colour, turned, budget=16).explain(first[0])
+    assert np.array_equal(e.scores, eagle.Explainer(colour, how, budget=16).explain(WIDE[0]).scores)
+
+    clear = np.concatenate([WIDE, WIDE[..., :1]], axis=-1)
+    with pytest.raises(InputError, match="takes 3 channels, and these images have 4: leave out"):
+        colour.predict_proba(clear)
+    colour.predict_proba(clear[..., :-1])
+    dim = Network.of_torch(net(1), softmax=True)
+    with pytest.raises(InputError, match=r"takes 1 channel, .* 3: give grey images, .*axis=-1"):
+        dim.predict_proba(WIDE)
+    dim.predict_proba(WIDE.mean(axis=-1))
+    with pytest.raises(InputError, match="leave out channels='last'"):
+        Network.of_torch(net(3), channels="last").predict_proba(WIDE)
+
+    class Turning(torch.nn.Module):  # type: ignore[misc]
+        """It takes images with their channels last, and turns them itself."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.body = net(3)
+
+        def forward(self, x: Any) -> Any:
+            return self.body(x.permute(0, 3, 1, 2))
+
+    with pytest.raises(InputError, match=r"of_torch\(module, channels='last'\)"):
+        eagle.Explainer(Network.of_torch(Turning(), softmax=True), how).explain(WIDE[0])
+    last = Network.of_torch(Turning(), softmax=True, channels="last")
+    assert last.predict_proba(WIDE).shape == (7, 2)
+
+    stem = Stem()
+    assert Network.of_torch(stem, softmax=True).predict_proba(WIDE[..., 0]).shape == (7, 2)
+    with pytest.raises(InputError, match="takes 1 channel"):
+        Network.of_torch(stem, softmax=True).predict_proba(clear[..., :2])
+    hooks = [part._forward_pre_hooks for part in stem.modules()]
+    assert not any(hooks)  # the module is as it was
+    assert stem.training
+    for odd in (mean_colour, None, torch.nn.Linear):
+        with pytest.raises(InputError, match="of_torch takes a torch module"):
+            Network.of_torch(odd)
+
+
+@pytest.mark.torch
+def test_advice_about_channels_leads_to_an_answer() -> None:
+    """Whatever the network takes, and however it and the images were said to be: each sentence is
+    followed, and none of them is torch's own about shapes."""
+    import torch
+
+    class Turning(torch.nn.Module):  # type: ignore[misc]
+        def __init__(self, body: Any) -> None:
+            super().__init__()
+            self.body = body
+
+        def forward(self, x: Any) -> Any:
+            return self.body(x.permute(0, 3, 1, 2))
+
+    def net(channels: int) -> Any:
+        layers = [torch.nn.Conv2d(channels, 4, 3), torch.nn.AdaptiveAvgPool2d(1)]
+        return torch.nn.Sequential(*layers, torch.nn.Flatten(), torch.nn.Linear(4, 2))
+
+    colour = RNG.random((6, 8, 3))
+    clear = np.concatenate([colour, colour[..., :1]], axis=-1)
+    images = [colour, clear, colour[..., 0], colour[..., :1], colour[..., 0] > 0.5]
+    images += [np.moveaxis(image, -1, 0) for image in images if image.ndim == 3]
+    blocks = np.arange(48).reshape(6, 8) // 12
+    for channels, turning, said, first, image in product(
+        (1, 3), (False, True), ("first", "last"), ("first", "last"), images
+    ):
+        module = Turning(net(channels)) if turning else net(channels)
+        shown = first
+        for _ in range(6):
+            network = Network.of_torch(module, softmax=True, channels=said)
+            how = eagle.Images(blocks, fill=0, channels=shown)
+            try:
+                eagle.Explainer(network, how, budget=16).explain(image)
+                break
+            except InputError as error:
+                advice = str(error)
+            if "Images(channels=" in advice:
+                shown = "last" if "'last'" in advice else "first"
+            elif "leave out channels='last'" in advice:
+                said = "first"
+            elif "of_torch(module, channels=" in advice:
+                said = "last" if "'last'" in advice else "first"
+            else:
+                last = image if shown == "last" else np.moveaxis(image, 0, -1)
+                grey = "give grey" in advice
+                assert grey or "leave out the last channel" in advice
+                last = last.mean(axis=-1) if grey else last[..., :-1]
+                image = last if shown == "last" or last.ndim == 2 else np.moveaxis(last, -1, 0)
+        else:
+            pytest.fail(advice)
+
+
+@pytest.mark.parametrize("names", [["cat", "dog", "cat"], [1, 1.0]])
+def test_classes_of_one_name_are_named(names: list[Any]) -> None:
+    said = "must differ from one another: .* 2 times"
+    with pytest.raises(InputError, match=said):
+        eagle.Explainer(Network(mean_colour, classes=names), eagle.Images())
+    with pytest.raises(InputError, match=said):
+        eagle.Explainer(mean_colour, eagle.Images(), outputs=names)
+
+
+def test_one_of_several_images_is_named_by_its_place() -> None:
+    images = [PICTURES[0] / 255, np.full((6, 4, 3), np.nan)]
+    with pytest.raises(InputError, match=r"image 1, counted from 0: the image holds NaN"):
+        eagle.Explainer(mean_colour, eagle.Images(np.eye(6, 4, dtype=int))).explain_many(images)
 
 
 def test_fifty_images_of_one_size_share_calls() -> None:

@@ -10,10 +10,10 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from eagle.table.background import Background
-from eagle.table.column import Codes, numbers, written
-from eagle.table.dataframes import NarwhalsFrame
-from eagle.table.rows import Table
+from eagle._tables.background import Background
+from eagle._tables.column import Codes, numbers, to_objects
+from eagle._tables.dataframes import NarwhalsFrame
+from eagle._tables.rows import TableInstances
 
 WIDE = {f"c{j}": np.random.default_rng(j).normal(size=30) for j in range(40)}
 ODD: dict[str, Any] = {
@@ -40,7 +40,7 @@ def test_the_schema_is_read_once_for_each_table(wide: Any, monkeypatch: Any) -> 
 
     monkeypatch.setattr(nw.DataFrame, "schema", property(schema))
     background = Background.of(wide)
-    table = Table(background, background.adopt(wide[:1]))
+    table = TableInstances(background, background.adopt(wide[:1]))
     points = table.space(0).draw(20, np.random.default_rng(0))
     made = table.inputs([0], [points])
     assert made.schema == wide.schema
@@ -68,7 +68,7 @@ def test_what_is_written_is_what_objects_would_be(values: list[float]) -> None:
             column = np.array(values)
             made = frame.write(np.array([3, 0, 3]), {j: column})
             assert made.native.schema == native.schema
-            expected = written(column, frame.is_integer(j), None).tolist()
+            expected = to_objects(column, frame.is_integer(j), None).tolist()
             assert made.objects(j).tolist() == expected
             others = [k for k in range(len(ODD)) if k != j]
             for k in others:

@@ -11,7 +11,7 @@ import pytest
 from scipy import sparse
 
 import eagle
-from eagle import Explainer, Explanation, methods
+from eagle import Explainer, Explanation, peers
 from pages import people, served
 
 pytestmark = pytest.mark.web
@@ -54,15 +54,15 @@ IMAGES = RNG.random((3, 16, 16))
 
 KINDS: dict[str, tuple[Explainer, Any]] = {
     "numbers": (Explainer(line, NUMBERS), NUMBERS),
-    "continuous": (Explainer(line, NUMBERS, view="continuous"), NUMBERS),
+    "continuous": (Explainer(line, eagle.Table(NUMBERS, view="continuous")), NUMBERS),
     "a summary alone": (Explainer(line, eagle.Background.of(NUMBERS)), NUMBERS),
-    "groups": (Explainer(of_mixed, FRAME, groups={"colour": ["red", "blue"]}), FRAME),
-    "frozen": (Explainer(of_mixed, FRAME, freeze=["joined"]), FRAME),
+    "groups": (Explainer(of_mixed, eagle.Table(FRAME, groups={"colour": ["red", "blue"]})), FRAME),
+    "frozen": (Explainer(of_mixed, eagle.Table(FRAME, fixed=["joined"])), FRAME),
     "polars": (Explainer(of_polars, POLARS), POLARS),
     "sparse": (Explainer(lambda X: np.asarray(X.sum(axis=1)).ravel(), COUNTS), COUNTS),
     "log-odds": (Explainer(three, NUMBERS, link="logit"), NUMBERS),
-    "no intervals": (Explainer(three, NUMBERS, method=methods.LIME), NUMBERS),
-    "no plan": (Explainer(three, NUMBERS, method=methods.UNRAVEL, budget=12), NUMBERS),
+    "no intervals": (Explainer(three, NUMBERS, method=peers.LIME), NUMBERS),
+    "no plan": (Explainer(three, NUMBERS, method=peers.UNRAVEL, budget=12), NUMBERS),
     "texts": (Explainer(lambda texts: np.array([len(t) / 9 for t in texts]), eagle.Texts()), TEXTS),
     "series": (Explainer(lambda x: x.reshape(len(x), -1).mean(axis=1), eagle.Series(4)), CURVES),
     "images": (Explainer(lambda x: x.reshape(len(x), -1).mean(axis=1), eagle.Images(4)), IMAGES),
@@ -76,23 +76,30 @@ OTHER = {"number": 1.0, "level": 0, "date": "2016-05-05", "text": "one four"}
 def test_a_thing_is_opened_edited_saved_and_seen_among_others(kind: str) -> None:
     ex, X = KINDS[kind]
     with served(ex, X) as page, page.client() as client:
-
-        def ended(**wish: Any) -> Any:
-            *_, (name, _, data) = page.events(page.ticket(row=1, **wish))
-            assert name == "done", data
-            return data
-
         about = client.get("/api/about").json()
-        opened = ended(kind="explain")
+        opened = page.result(row=1, kind="explain")
         saved = Explanation.from_json(page.post("save", row=1, form="json").text)
         assert np.allclose(saved.scores, [bar["score"] for bar in opened["bars"]])
         edits = {f["key"]: OTHER[f["kind"]] for f in about["fields"]}
         if edits:
-            edited = ended(kind="explain", edits=edits)
+            edited = page.result(row=1, kind="explain", edits=edits)
             assert edited["prediction"] != opened["prediction"]
         if about["kind"] == "table":
-            seen = ended(kind="overview", rows=12)
+            seen = page.result(row=1, kind="overview", rows=12)
             assert seen["rows"] == 12
             assert len(seen["importance"]["bars"]) == len(about["fields"])
             for k in range(len(about["fields"])):
                 assert page.post("dependence", feature=k).status_code == 200
+
+
+def test_methods_side_by_side_name_slopes() -> None:
+    """Tilia's scores are no slopes, so beside it features have their plain names."""
+    from eagle.web.compare import comparison_payload  # needs what the server needs
+
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    explainer = eagle.Explainer(lambda Z: Z[:, 0], eagle.Table(X, view="continuous"), budget=60)
+    for other, named in ((peers.LIME, "per +1 SD"), (peers.TILIA, "x0")):
+        both: list[Any] = [eagle.methods.DEFAULT, other]
+        compared = eagle.compare_methods(explainer, both, X[0], 1, progress=False)
+        features = comparison_payload(compared, ["default", "other"])["features"]
+        assert features[0].startswith(named)

@@ -1,4 +1,4 @@
-"""The page's server, a real one: who may ask it, what it answers, and in which turns."""
+"""The page's server, a real one: who may ask it, what it answers, and when."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ import httpx
 import numpy as np
 import pytest
 
-from eagle import Explanation, models
-from eagle.until import Budget
+from eagle import Explanation, Limit, models
+from eagle.until import Width
 from pages import HOSTILE, TOKEN, Line, Served, answers, explainer, people, served
 
 pytestmark = pytest.mark.web
@@ -52,6 +52,10 @@ def test_only_the_page_itself_may_ask(page: Served, headers: dict[str, str], sta
     assert "unsafe" not in answer.headers["content-security-policy"]
 
 
+def test_only_this_machine_can_reach_it(page: Served) -> None:
+    assert page.page.socket.getsockname()[0] == "127.0.0.1"
+
+
 def test_what_asks_the_model_is_a_post_of_json(page: Served) -> None:
     with page.client() as client:
         assert client.get("/api/predict").status_code == 405
@@ -66,13 +70,6 @@ def test_what_asks_the_model_is_a_post_of_json(page: Served) -> None:
 
         kind = {"Content-Type": "application/json"}
         assert client.post("/api/rows", content=chunks(), headers=kind).status_code == 413
-
-
-def test_a_ticket_cannot_be_made_up(page: Served) -> None:
-    ticket = page.ticket(kind="explain", row=0)
-    body, _, sign = ticket.partition(".")
-    for wrong in (f"{body}x.{sign}", f"{body}.{sign[:-1]}", body, "x.y"):
-        assert httpx.get(f"{page.url}/api/stream/{wrong}").status_code in (403, 404)
 
 
 @pytest.mark.parametrize(
@@ -109,7 +106,7 @@ def test_an_error_of_the_server_is_not_told(page: Served, capfd: Any, monkeypatc
     def broken(*_: Any) -> Any:
         raise ZeroDivisionError("a secret")
 
-    monkeypatch.setattr(type(page.page.room.shelf), "values", broken)
+    monkeypatch.setattr(type(page.page.state.rows), "values", broken)
     answer = page.post("row", row=0)
     assert answer.status_code == 500
     assert "secret" not in answer.text
@@ -128,13 +125,13 @@ def test_a_row_is_explained_as_the_library_explains_it(page: Served) -> None:
     assert np.allclose([bar["score"] for bar in got["bars"]], e.scores)
     assert np.allclose([[bar["low"], bar["high"]] for bar in got["bars"]], e.interval())
     assert got["prediction"] == pytest.approx(answers(x)[0, 1])
-    events = list(page.events(page.ticket(kind="explain", row=7, target=1)))
-    assert [name for name, *_ in events[:-1]] == ["look"] * (len(events) - 1)
-    rows = [data["bill"]["rows"] for _, _, data in events]
+    (begun, _), *events = page.run(kind="explain", row=7, target=1)
+    assert [begun, *(name for name, _ in events[:-1])] == ["begun"] + ["look"] * (len(events) - 1)
+    rows = [data["cost"]["rows"] for _, data in events]
     assert rows == sorted(rows)
-    whole = ex.explain(x, HOSTILE, until=Budget(rows=ex.budget), progress=False)
-    assert np.allclose([bar["score"] for bar in events[-1][2]["bars"]], whole.scores)
-    first, last = events[0][2]["bars"], events[-1][2]["bars"]
+    whole = ex.explain(x, HOSTILE, until=Width(1e-9), progress=False)
+    assert np.allclose([bar["score"] for bar in events[-1][1]["bars"]], whole.scores)
+    first, last = events[0][1]["bars"], events[-1][1]["bars"]
     widths = [sum(bar["high"] - bar["low"] for bar in bars) for bars in (first, last)]
     assert widths[1] < widths[0]
 
@@ -179,8 +176,7 @@ def test_rows_are_found_and_sorted(page: Served) -> None:
 
 
 def test_an_overview_says_what_the_library_says(page: Served) -> None:
-    *_, (name, _, got) = page.events(page.ticket(kind="overview", row=0, target=1))
-    assert name == "done"
+    got = page.result(kind="overview", row=0, target=1)
     survey = explainer(answers).survey(512, progress=False)
     many = survey.explain_many(people(), HOSTILE, progress=False)
     means = many.importance()
@@ -191,10 +187,10 @@ def test_an_overview_says_what_the_library_says(page: Served) -> None:
     assert all(many.scores[row, j] == score for row, score, *_ in best["points"])
     dots = page.post("dependence", feature=0, other=1, target=1).json()["points"]
     assert all(people()["age"].iloc[row] == value for row, value, *_ in dots)
-    groups = page.post("cohorts", feature=2, target=1).json()["groups"]
+    groups = page.post("groups", feature=2, target=1).json()["groups"]
     counts = people()["job"].value_counts()
     assert sorted(one["count"] for one in groups) == sorted(counts.tolist())
-    frame = many.compare("job")
+    frame = many.compare_groups("job")
     boss = next(one for one in groups if one["group"] == "boss")
     expected = frame[frame["group"] == "boss"]
     assert np.allclose([bar["score"] for bar in boss["bars"]], expected["difference"])
@@ -206,21 +202,24 @@ def test_methods_are_compared(page: Served) -> None:
         "kind": "compare",
         "row": 3,
         "target": 1,
-        "methods": ["EAGLE", "LIME"],
+        "methods": ["default", "LIME"],
         "runs": 2,
     }
-    *_, (name, _, got) = page.events(page.ticket(**wish))
-    assert name == "done"
-    assert [one["name"] for one in got["methods"]] == ["EAGLE", "LIME"]
+    got = page.result(**wish)
+    assert [one["name"] for one in got["methods"]] == ["default", "LIME"]
     assert all(0 <= one["stability"] <= 1 for one in got["methods"])
     assert got["methods"][0]["agreement"] is None
 
 
-def test_a_saved_explanation_can_be_loaded(page: Served) -> None:
-    e = Explanation.from_json(page.post("save", row=3, target=1, form="json").text)
-    assert np.allclose(
-        e.scores, [b["score"] for b in page.post("explain", row=3, target=1).json()["bars"]]
-    )
+@pytest.mark.parametrize("until", ["all", "top"])
+def test_what_is_shown_is_saved_without_asking_again(until: str) -> None:
+    model = Line()
+    with served(explainer(model), people()) as page:
+        shown = page.result(kind="explain", row=3, until=until)
+        asked = model.rows
+        e = Explanation.from_json(page.post("save", row=3, form="json", until=until).text)
+        assert np.allclose(e.scores, [bar["score"] for bar in shown["bars"]])
+        assert model.rows == asked == shown["cost"]["rows"]
 
 
 def test_the_command_serves_the_demo() -> None:
@@ -243,47 +242,44 @@ def test_the_command_serves_the_demo() -> None:
         assert "Traceback" not in process.stderr.read()
 
 
-# -- what it costs, and in which turns -------------------------------------------------------------
+# -- what it costs, and in which order -------------------------------------------------------------
 
 
 def test_nothing_is_asked_past_the_limit() -> None:
     model = Line()
-    with served(explainer(model), people(), limit=Budget(rows=120)) as page:
-        *_, (name, _, got) = page.events(page.ticket(kind="explain", row=0))
-        assert name == "done"
-        assert "limit" in got["bill"]["stopped"]
+    with served(explainer(model), people(), limit=Limit(rows=120)) as page:
+        got = page.result(kind="explain", row=0)
+        assert "limit" in got["cost"]["stopped"]
         assert model.rows <= 120
         refused = page.post("predict", everything=True)
         assert refused.status_code == 402
         assert model.rows <= 120
 
 
-def test_ten_clients_take_turns() -> None:
-    """Nobody is starved, and the model is never asked by two threads."""
+def test_ten_runs_at_once_are_all_answered() -> None:
+    """Each is done, and the model is asked on one thread alone."""
     model = Line(wait=0.01)
-    done: dict[int, list[tuple[str, int, Any]]] = {}
+    done: dict[int, Any] = {}
     with served(explainer(model), people()) as page:
 
         def ask(k: int) -> None:
-            ticket = page.ticket(f"client {k}", kind="explain", row=k)
-            done[k] = list(page.events(ticket))
+            done[k] = page.result(kind="explain", row=k)
 
         threads = [threading.Thread(target=ask, args=(k,)) for k in range(10)]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join(60)
-    assert not model.crowded
+    assert len(model.threads) == 1
     assert len(done) == 10
-    assert all(events[-1][0] == "done" for events in done.values())
-    alone = explainer(answers).explain(people().iloc[[3]], until=Budget(rows=500), progress=False)
-    assert np.allclose([bar["score"] for bar in done[3][-1][2]["bars"]], alone.scores)
+    alone = explainer(answers).explain(people().iloc[[3]], until=Width(1e-9), progress=False)
+    assert np.allclose([bar["score"] for bar in done[3]["bars"]], alone.scores)
 
 
 def test_who_goes_is_not_asked_for_any_more() -> None:
     model = Line(wait=0.3)
     with served(explainer(model, budget=3000), people()) as page:
-        events = page.events(page.ticket(kind="explain", row=0))
+        events = page.run(kind="explain", row=0)
         while next(events)[0] != "look":
             pass
         events.close()
@@ -299,40 +295,54 @@ def test_who_goes_is_not_asked_for_any_more() -> None:
 def test_stop_keeps_what_there_is() -> None:
     model = Line(wait=0.3)
     with served(explainer(model, budget=3000), people()) as page:
-        ticket = page.ticket(kind="explain", row=0)
-        events = page.events(ticket)
+        events = page.run(kind="explain", row=0)
+        _, begun = next(events)
         assert next(events)[0] == "look"
-        assert page.post("stop", ticket=ticket).json() == {"stopped": True}
-        *_, (name, _, data) = events
+        assert page.post("stop", run=begun["run"]).json() == {"stopped": True}
+        *_, (name, data) = events
         assert name == "done"
-        assert data["bill"]["stopped"] == "you stopped it"
-        assert data["bill"]["rows"] == model.rows < 3000
+        assert data["cost"]["stopped"] == "you stopped it"
+        assert data["cost"]["rows"] == model.rows < 3000
 
 
-def test_a_stream_survives_a_restart_and_nothing_is_paid_twice(tmp_path: Path) -> None:
+def test_an_overview_that_is_stopped_keeps_what_is_done() -> None:
+    """And a survey that is made later explains all rows."""
+    model = Line(wait=0.05)
+    with served(explainer(model, budget=64, batch_rows=64), people()) as page:
+        events = page.run(kind="overview", row=0, target=1)
+        _, begun = next(events)
+        while (event := next(events))[1].get("what") != "explaining" or event[1]["done"] < 3:
+            pass
+        assert page.post("stop", run=begun["run"]).json() == {"stopped": True}
+        *_, (name, got) = events
+        assert name == "done"
+        assert 3 <= got["rows"] < 60
+        assert len(got["swarm"]) == 5
+        assert page.result(kind="survey", row=0, rows=512)["survey"] == {"rows": 512}
+        assert page.result(kind="overview", row=0, target=1)["rows"] == 300
+
+
+def test_a_run_that_is_asked_again_after_a_restart_pays_nothing_twice(tmp_path: Path) -> None:
     model = Line()
     recorded = models.recorded(model, tmp_path / "answers.db", version="1")
     with served(explainer(recorded), people()) as page:
-        ticket = page.ticket(kind="explain", row=5)
-        events = page.events(ticket)
-        heard = [next(event for event in events if event[0] == "look") for _ in range(2)]
+        events = page.run(kind="explain", row=5)
+        while next(events)[0] != "look":
+            pass
         events.close()
+    assert model.rows > 0
     with served(explainer(recorded), people()) as page:
-        rest = list(page.events(ticket, after=heard[-1][1]))
-    assert rest[0][1] > heard[-1][1]
-    assert rest[-1][0] == "done"
-    assert model.rows == rest[-1][2]["bill"]["rows"]
-    whole = explainer(answers).explain(people().iloc[[5]], until=Budget(rows=500), progress=False)
-    assert np.allclose([bar["score"] for bar in rest[-1][2]["bars"]], whole.scores)
+        got = page.result(kind="explain", row=5)
+    assert model.rows == got["cost"]["rows"]
+    whole = explainer(answers).explain(people().iloc[[5]], until=Width(1e-9), progress=False)
+    assert np.allclose([bar["score"] for bar in got["bars"]], whole.scores)
 
 
 def test_a_survey_without_a_model_explains() -> None:
     survey = explainer(answers).survey(512, progress=False)
-    ask = survey.setting.ask
-    mute = replace(ask, box=replace(ask.box, function=None))
-    with served(replace(survey, setting=replace(survey.setting, ask=mute)), people()) as page:
+    mute = replace(survey.setting, box=replace(survey.setting.box, function=None))
+    with served(replace(survey, setting=mute), people()) as page:
         got = page.post("explain", row=0, target=1).json()
         assert got["prediction"] is None
         assert page.post("predict", rows=[0]).status_code == 400
-        *_, (name, _, _) = page.events(page.ticket(kind="overview", row=0, target=1))
-        assert name == "done"
+        assert page.result(kind="overview", row=0, target=1)["rows"] > 1

@@ -16,8 +16,8 @@ from typing import Any, Final
 import numpy as np
 
 import eagle
+from eagle.language import Answer, Completions, Local
 from eagle.models.http import Endpoint
-from eagle.models.language import Answer, Completions, Local
 
 READY: Final = 900
 """Seconds that the server may take to start."""
@@ -30,13 +30,13 @@ def measure(
 ) -> None:
     """Explain some cases through the server and in this process, and print how they differ."""
     with tempfile.TemporaryDirectory() as folder, served(command, path) as url:
-        apart, top, twice, seconds, tokens, quoted, again = [], [], [], 0.0, 0, 0, 0
+        apart, top, twice, seconds, tokens, estimated, again = [], [], [], 0.0, 0, 0, 0
         for k, one in enumerate(cases):
             score = Answer(f" {one.case.answer}")
             ledger = Path(folder) / f"{k}.db"
             remote = Endpoint(url, Completions(str(path), score), ledger=ledger)
             explainer = eagle.Explainer(remote, prompt, budget=ROWS)
-            quoted += explainer.quote(one.given, one=True).tokens or 0
+            estimated += explainer.estimate_cost(one.given, one=True).tokens or 0
             e = explainer.explain(one.given)
             here = eagle.Explainer(Local(model, coder, score), prompt, budget=ROWS)
             local = here.explain(one.given)
@@ -45,8 +45,8 @@ def measure(
             bare = Endpoint(url, Completions(str(path), score))
             asked = list(explainer.plan(one.given).inputs)
             twice.append(np.abs(bare(asked) - e.evidence.answers).max())
-            seconds += e.bill.model_seconds
-            tokens += e.bill.tokens or 0
+            seconds += e.cost.model_seconds
+            tokens += e.cost.tokens or 0
             other = Endpoint(url, Completions(str(path), score), ledger=ledger)
             eagle.Explainer(other, prompt, budget=ROWS).explain(one.given)
             again += other.tokens or 0
@@ -58,7 +58,7 @@ def measure(
         f"once. The log-odds differ from those in this process by at most {max(apart):.2g}, and "
         f"from those of the same requests sent again by at most {max(twice):.2g}. The two "
         f"strongest sources are the same in {sum(top)} of {len(top)}. {tokens:,} tokens were "
-        f"billed, {quoted:,} were quoted before the first reply, at four characters a token. "
+        f"billed, {estimated:,} were estimated before the first reply, at four characters a token. "
         f"A request took {1e3 * seconds / calls:.0f} ms of the machine, which does other work too. "
         f"Explained again from the ledger: {again} tokens.\n"
     )

@@ -8,11 +8,11 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from eagle import methods
-from eagle.engine.method import Choice, Method
+from eagle._engine.method import Choice, Method
+from eagle._values.arrays import Array
 from eagle.explanations import Explanations
 from eagle.metrics.stability import chance, jaccard
 from eagle.metrics.truth import agreement, relative_error
-from eagle.types import Array
 from evaluation.benches.honest import CONVERGED
 from evaluation.benches.surveys.cases import FAR, Case
 
@@ -96,7 +96,7 @@ def measured(case: Case, rows: Sequence[int], seeds: int) -> Iterator[tuple[str,
     for many in rows:
         made = [case.survey(many, seed) for seed in range(SURVEYS * seeds)]
         runs = [one.explain_many(case.rows, predictions=case.own, progress=False) for one in made]
-        asked = float(np.mean([one.account.rows for one in made]))
+        asked = float(np.mean([one.cost.rows for one in made]))
         worth = np.array([run.table.effective for run in runs]) / many
         least = float(np.median(worth)), float(worth.min())
         yield f"survey of {many:,}", figures(runs, limit, k, asked, least)
@@ -112,7 +112,7 @@ def _plans(
     case: Case, rows: int, seeds: int, method: Method | Choice = methods.DEFAULT
 ) -> list[Explanations]:
     return [
-        case.explainer.using(method, budget=rows, random_state=seed).explain_many(
+        case.explainer.with_options(method, budget=rows, random_state=seed).explain_many(
             case.rows, progress=False
         )
         for seed in range(seeds)
@@ -172,7 +172,7 @@ def same_limit(case: Case, limits: Array) -> Limits:
     some = case.rows.iloc[:CHECKED]
     plans = np.array(
         [
-            case.explainer.using(CONVERGED, budget=CHECK_ROWS, random_state=seed)
+            case.explainer.with_options(CONVERGED, budget=CHECK_ROWS, random_state=seed)
             .explain_many(some, progress=False)
             .scores
             for seed in range(CHECK_SEEDS)

@@ -9,11 +9,11 @@ from typing import Any, Final, final
 import numpy as np
 
 import eagle
-from eagle.surrogate.reweighted import Buffers, Evenness, Weighed
-from eagle.survey.grow import answered
+from eagle._values.arrays import Array
+from eagle.surrogates.reweighted import Buffers, Evenness, Weighed
+from eagle.survey.grow import ask
 from eagle.survey.plan import Setting
 from eagle.survey.survey import Survey
-from eagle.types import Array
 from evaluation.benches import untouched
 from evaluation.measure import load
 
@@ -46,14 +46,14 @@ class Case:
     @cached_property
     def own(self) -> Array:
         """The model's answers to the rows, which no survey is billed for."""
-        return self.setting.ask.box.ask(self.rows, len(self.rows))
+        return self.setting.box.ask(self.rows, len(self.rows))
 
     @property
     def d(self) -> int:
         return len(self.setting.law.share)
 
     def survey(self, rows: int, seed: int) -> Survey:
-        return answered(replace(self.setting, seed=seed).plan(rows), False)
+        return ask(replace(self.setting, seed=seed).plan(rows), False)
 
     def limits(self, surveys: int, target: Any = None) -> Array:
         """The scores of several surveys of 65,536 rows, shape (surveys, n, d)."""
@@ -89,5 +89,5 @@ def case(name: str, count: int) -> Case:
         return Case(name, problem.explainer(view="binned"), spread(problem.instances, count))
     table, labels = untouched.read(name)
     model = untouched.fitted(NO_SAY[name], table, labels)
-    explainer = eagle.Explainer(model, table, view="binned")
+    explainer = eagle.Explainer(model, eagle.Table(table, view="binned"))
     return Case(f"{name}, {NO_SAY[name]}", explainer, spread(table, count))

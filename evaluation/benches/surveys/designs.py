@@ -8,13 +8,13 @@ from typing import Final
 
 import numpy as np
 
+from eagle._values.arrays import Array
 from eagle.metrics.stability import chance
 from eagle.metrics.truth import agreement, relative_error
-from eagle.surrogate.reweighted import Buffers
+from eagle.surrogates.reweighted import Buffers
 from eagle.survey.law import Indices
 from eagle.survey.rows import Drawn
 from eagle.survey.weigh import Weights
-from eagle.types import Array
 from evaluation.benches.surveys.accuracy import LIMITS, TOP
 from evaluation.benches.surveys.cases import Case, slopes
 
@@ -107,7 +107,7 @@ def _scores(case: Case, design: Callable[[Case, int], Drawn], seed: int) -> Arra
     drawn = design(case, seed)
     plan = replace(case.setting.plan(64), drawn=drawn)
     first, which = drawn.distinct
-    answers = case.setting.ask.box.ask(plan.table(first), len(first))[which]
+    answers = case.setting.box.ask(plan.table(first), len(first))[which]
     survey = case.survey(64, seed)
     many, weights, buffers = (
         survey.instances(case.rows),

@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 import eagle
-from eagle.surrogate.reweighted import Buffers
+from eagle._values.arrays import Array
+from eagle.surrogates.reweighted import Buffers
 from eagle.survey.many import explanations
 from eagle.survey.rows import supplement
 from eagle.survey.survey import Survey
 from eagle.survey.surveyed import Surveyed
 from eagle.survey.weigh import Supplement
-from eagle.types import Array
 from evaluation.benches import untouched
 from evaluation.benches.surveys.cases import FAR, FIRST_FAR, Case, slopes
 from evaluation.problems import data
@@ -67,7 +67,9 @@ class Adult:
         return cls(model, table.iloc[seen], table.iloc[held])
 
     def case(self, background: int, rows: Any) -> Case:
-        explainer = eagle.Explainer(self.model, self.known.iloc[:background], view="binned")
+        explainer = eagle.Explainer(
+            self.model, eagle.Table(self.known.iloc[:background], view="binned")
+        )
         return Case(f"{background:,}", explainer, rows)
 
 
@@ -100,11 +102,12 @@ def show(count: int, seeds: int) -> None:
         whole = both.case(size, both.held.iloc[:TESTED])
         needy = whole.survey(SURVEY, 0).instances(whole.rows)
         rare = np.flatnonzero((needy.counts > 0).any(axis=1))
-        asked = sum(rows for rows, _ in needy.needed.values())
+        asked = sum(rows for rows, _ in needy.supplements_needed.values())
         case = both.case(size, whole.rows.iloc[rare[:count]])
         without, supplemented = judged(case, seeds)
         print(
-            f"| {size:,} | {len(rare):,} | {len(needy.needed)} | {asked:,} | {without} | "
+            f"| {size:,} | {len(rare):,} | {len(needy.supplements_needed)} | {asked:,} | "
+            f"{without} | "
             f"{supplemented} |",
             flush=True,
         )
@@ -124,7 +127,7 @@ def judged(case: Case, seeds: int) -> tuple[Rare, Rare]:
             known = survey.known if ask else {}
             e = explanations(many, case.own, known, None, asked=True, silent=True)
             low, high = np.moveaxis(e.interval(0.9), 2, 0)
-            there = np.stack([many.line(i, known)[0].known for i in range(len(many))])
+            there = np.stack([many.line(i, known)[0].known_features for i in range(len(many))])
             rare = many.counts > 0
             inside = (low <= limit) & (limit <= high)
             apart = np.abs(e.scores - limit) / largest
@@ -154,9 +157,9 @@ def _far(case: Case, seed: int) -> Array:
 def _long(survey: Survey, many: Surveyed) -> Iterator[tuple[tuple[int, str], Supplement]]:
     """The supplements that a short survey needs, with many rows."""
     law = survey.setting.law
-    for (k, value), (_, i) in many.needed.items():
+    for (k, value), (_, i) in many.supplements_needed.items():
         state = int(many.states[i, k])
         drawn = supplement(survey.background, law, LONG, survey.seed, k, state, value)
-        answers = survey.setting.ask.box.ask(many.with_value(i, k, drawn)(0, LONG), LONG)
+        answers = survey.setting.box.ask(many.with_value(i, k, drawn)(0, LONG), LONG)
         unseen = bool(law.unseen(many.states)[i, k])
         yield (k, value), Supplement(k, value, unseen, drawn, answers)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 import tracemalloc
 from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 import numpy as np
@@ -12,8 +14,8 @@ from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
 
 import eagle
-from eagle.packages import shap
-from eagle.surrogate.reweighted import Buffers
+from eagle._values.packages import one_thread, shap
+from eagle.surrogates.reweighted import Buffers
 from eagle.survey.survey import Survey
 from evaluation.benches.surveys.cases import slopes
 from evaluation.benches.surveys.levels import adult
@@ -39,6 +41,16 @@ HEAD: Final = """\
 TreeExplainer |
 |---|---|---|---|---|---|"""
 
+TABLES: Final = ((1337, 13), (733, 73))
+"""Rows and features of the tables of `TABLES_SAY`."""
+
+TABLES_SAY: Final = f"""\
+What is said of a table, beside *scores alone* of its rows, timed in turns; medians of {{repeats}}
+turns. A survey of {SURVEY:,} rows of a network of five units; two groups of rows are compared.
+
+| rows | d | scores alone | `explain_many` | `summary` | `compare` | `report`, with groups |
+|---|---|---|---|---|---|---|"""
+
 WHOLE: Final = """\
 Adult, all {rows:,} rows of the file under a forest of 100 trees, its levels as they are, every row
 about the class >50K. One bare call of {batch} rows takes {unit:.0f} ms here. Model rows of
@@ -58,6 +70,9 @@ def show(repeats: int, rows: int, memory: int, table: int | None) -> None:
     print(HEAD)
     for d in (10, 30):
         print(_speeds(*_forest(d), repeats, rows), flush=True)
+    print(f"\n{TABLES_SAY.format(repeats=repeats)}")
+    for count, d in TABLES:
+        print(_table(min(count, 5 * rows), d, repeats), flush=True)
     print("\nMemory of `explain_many` at d = 10, beyond what it returns:\n")
     print("| rows | at most, while it works (MiB) | returned (MiB) |\n|---|---|---|")
     forest, X = _forest(10)
@@ -112,6 +127,41 @@ def _speeds(forest: Any, X: Any, repeats: int, rows: int) -> str:
     return f"| {X.shape[1]} | {' | '.join(cells)} |"
 
 
+def _table(rows: int, d: int, repeats: int) -> str:
+    """How many times as long as scores alone it takes to explain a table, and to sum it up."""
+    rng = np.random.default_rng(0)
+    X, units = rng.normal(size=(rows, d)), rng.normal(size=(d, 5)) / np.sqrt(d)
+    explainer = eagle.Explainer(lambda Z: np.tanh(Z @ units).sum(axis=1), X, task="regression")
+    survey = explainer.survey(SURVEY, progress=False)
+    groups = np.where(X[:, 0] > 0, "more", "less")
+
+    def alone() -> Any:
+        many, buffers = survey.instances(X), Buffers()
+        y = many.about("prediction")
+        for states in many.states:
+            slopes(*survey.weights.of(states, (), buffers), y, buffers)
+
+    def explained() -> eagle.Explanations:
+        return survey.explain_many(X, "prediction", ask=False, progress=False)
+
+    many = explained()
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "report.html"
+        works: tuple[Callable[[], Any], ...] = (
+            explained,
+            many.summary,
+            lambda: many.compare_groups(groups),
+            lambda: eagle.report(many, path, groups=groups, progress=False),
+        )
+        with one_thread():
+            cells = [
+                f"{np.median([seconds(work) / seconds(alone) for _ in range(repeats)]):.2f}"
+                for work in works
+            ]
+            unit = f"{seconds(alone):.2f} s"
+    return f"| {rows:,} | {d} | {unit} | {' | '.join(cells)} |"
+
+
 def _distinct(survey: Survey, X: Any) -> Any:
     """The rows that no earlier one has the bins of."""
     states = survey.instances(X).states
@@ -143,9 +193,9 @@ def whole(rows: int | None) -> None:
     batch = table.iloc[:BATCH]
     unit = float(np.median([seconds(lambda: forest.predict_proba(batch)) for _ in range(9)]))
     some = table.iloc[:rows]
-    explainer = eagle.Explainer(forest, table, view="binned")
+    explainer = eagle.Explainer(forest, eagle.Table(table, view="binned"))
     asked, survey = _timed(lambda: explainer.survey(SURVEY, progress=False))
-    billed = survey.account.rows
+    billed = survey.cost.rows
     predicted, own = _timed(lambda: forest.predict_proba(some))
     explained, every = _timed(
         lambda: survey.explain_many(some, ">50K", predictions=own, progress=False)
@@ -160,7 +210,7 @@ def whole(rows: int | None) -> None:
         "predicted": predicted,
         "patterns": len(np.unique(survey.instances(some).states, axis=0)),
         "explained": explained,
-        "more": survey.account.rows - billed,
+        "more": survey.cost.rows - billed,
         "told": seconds(every.summary),
     }
     print(WHOLE.format(**figures), flush=True)

@@ -9,10 +9,10 @@ from typing import Any, Final, final
 import numpy as np
 from numpy.typing import NDArray
 
+from eagle._questions.statements import Means
+from eagle._values.arrays import Array
 from eagle.explanations import Explanations
 from eagle.metrics.validate import strongest
-from eagle.statements import Means
-from eagle.types import Array
 from evaluation.benches.surveys.cases import Case
 
 LEVEL: Final = 0.9
@@ -115,7 +115,7 @@ def judged(
         yield name, float(_inside(means, truth).mean())
         yield f"{name} wide", float((means.high - means.low).mean() / np.abs(truth).max())
     for part in parts:
-        frame = e.compare({"one": part, "other": ~part}, LEVEL, sample=False)
+        frame = e.compare_groups({"one": part, "other": ~part}, LEVEL, sample=False)
         truth = limit[part].mean(axis=0) - limit[~part].mean(axis=0)
         yield "cohorts", float(((frame.low <= truth) & (truth <= frame.high)).all())
 

@@ -13,14 +13,11 @@ from eagle.cli import (
     doctor,
     explain,
     ledger,
-    plan,
     report,
     serve,
-    summary,
     survey,
 )
 from eagle.cli.process import run_command
-from eagle.types import InputError
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -53,8 +50,8 @@ def parser() -> ArgumentParser:
             explain.explain,
             "explain predictions of a model in a file",
             "eagle explain model.onnx --data train.csv --drop label --row 3\n"
-            "a whole table: eagle explain survey.json --rows people.csv --id name --target yes "
-            "--out explanations.parquet",
+            "         eagle explain survey.json --rows people.csv --target yes --out why.parquet\n"
+            "         eagle explain net.onnx --image photo.jpg --preset imagenet",
         )
     )
     survey.options(
@@ -64,18 +61,11 @@ def parser() -> ArgumentParser:
             "eagle survey model.onnx --data train.csv --drop label --out survey.json",
         )
     )
-    summary.options(
-        command(
-            summary.summary,
-            "say what drives a model over a whole table, with intervals",
-            "eagle summary explanations.parquet --by job --plot groups.png",
-        )
-    )
     report.options(
         command(
             report.report,
-            "write a saved result as one HTML file, to read, mail and print",
-            "eagle report explanations.parquet --by job -o why.html",
+            "say what a saved result says, and write it as one HTML file",
+            "eagle report why.parquet --by job -o why.html",
         )
     )
     compare.options(
@@ -92,20 +82,6 @@ def parser() -> ArgumentParser:
             "eagle serve model.onnx --data train.csv --drop label --survey-rows 4096 --open",
         )
     )
-    plan.plan_options(
-        command(
-            plan.plan,
-            "write the rows that a model elsewhere should answer",
-            "eagle plan --data train.csv --drop label --row 3 --out ask.csv",
-        )
-    )
-    plan.fit_options(
-        command(
-            plan.fit,
-            "explain from the answers to a plan",
-            "eagle fit ask.plan.json answers.csv --target yes",
-        )
-    )
     demo.options(
         command(demo.demo, "explain a prediction, and draw it", "eagle demo text --out me.png")
     )
@@ -117,15 +93,4 @@ def parser() -> ArgumentParser:
     )
     ledger.options(holds)
     command(doctor.doctor, "say what is installed, and whether it works", "eagle doctor")
-    # In 0.1 `bench` ran the evaluation. This prefix makes options plain arguments.
-    gone = commands.add_parser("bench", prefix_chars="\0", add_help=False)
-    gone.add_argument("rest", nargs="*")
-    gone.set_defaults(run=bench)
     return top
-
-
-def bench(arguments: Namespace) -> int:
-    raise InputError(
-        "the evaluation is not installed with the library: in a clone of the project, "
-        "python -m evaluation runs it"
-    )

@@ -9,42 +9,41 @@ from typing import Any
 
 import eagle
 from eagle import Explanation
+from eagle._engine.names import METHODS
+from eagle._engine.pipeline import take_finished
 from eagle.cli.files import one_row, read_model, refuse_overwriting
 from eagle.cli.options import (
-    METHODS,
+    cost_options,
+    data_options,
     explainer,
+    how_options,
     limit,
-    quote_options,
+    model_options,
     read_data,
-    space_options,
 )
 from eagle.cli.output import format_of, say, wrote
-from eagle.comparison import Compared, Comparison, quote
-from eagle.engine.run import kept
-from eagle.files.sealed import writable
-from eagle.types import InputError
+from eagle.comparison import Compared, Comparison, estimate_cost
+from eagle.errors import InputError
 
 
 def compare(arguments: Namespace) -> int:
     form = format_of(arguments)
-    if form == "json":
-        raise InputError("a comparison is given as a table, parquet or png")
+    if form in ("json", "parquet"):
+        raise InputError("a comparison is written as .csv, .png or text")
     refuse_overwriting([arguments.model, arguments.data], arguments.out)
     model = read_model(arguments.model, arguments.trust)
-    data = read_data(arguments)
+    data = read_data(arguments, model)
     x = one_row(data, arguments.row)
-    arguments.method = "eagle"
-    asked = [METHODS[name] for name in arguments.methods], explainer(model, data, arguments), x
+    asked = explainer(model, data, arguments), arguments.methods, x
     how: dict[str, Any] = {
         "runs": arguments.runs,
-        "equal": not arguments.own_budgets,
         "converged": arguments.converged,
     }
-    if arguments.quote:
-        print(quote(*asked, **how, price_per_row=arguments.price))
+    if arguments.estimate:
+        print(estimate_cost(*asked, **how, price_per_row=arguments.price))
         return 0
     try:
-        comparison = eagle.compare(
+        comparison = eagle.compare_methods(
             *asked,
             **how,
             k=arguments.top,
@@ -52,7 +51,7 @@ def compare(arguments: Namespace) -> int:
             progress=not arguments.quiet,
         )
     except BaseException as error:  # finished explanations are still given
-        done = list(kept(error).values())
+        done = list(take_finished(error).values())
         total = arguments.runs * len(arguments.methods) + (arguments.converged is not None)
         error.add_note(f"{len(done)} of {total} explanations were made")
         if partly := so_far(done, arguments):
@@ -75,10 +74,8 @@ def so_far(made: Sequence[Explanation], arguments: Namespace) -> Comparison | No
 
 def give_comparison(comparison: Comparison, form: str, arguments: Namespace) -> None:
     out: Path | None = arguments.out
-    if form == "parquet":
-        table = comparison.to_frame()
-        table["value"] = table["value"].map(lambda value: writable(str(value)))
-        table.to_parquet(out, index=False)
+    if form == "csv":
+        say(comparison.to_frame().to_csv(index=False).rstrip("\n"), out)
     elif form == "png":
         from matplotlib import pyplot as plt
 
@@ -94,28 +91,30 @@ def give_comparison(comparison: Comparison, form: str, arguments: Namespace) -> 
 
 def options(p: ArgumentParser) -> None:
     """Adds the command's options."""
-    add = space_options(p).add_argument
-    add("model", type=Path, metavar="MODEL", help=".onnx, or .joblib or .pkl to trust")
+    p.usage = "eagle compare MODEL --data FILE --row N [options]"
+    model_options(p)
+    add = data_options(p).add_argument
     add("--row", type=int, metavar="N", required=True, help="the row of the data, from 0")
+    add = how_options(p, method=False).add_argument
     add(
         "--methods",
         nargs="+",
         choices=METHODS,
         metavar="METHOD",
         default=["default", "eagle", "lime", "baylime", "bayeslime"],
-        help=f"some of: {', '.join(METHODS)}",
+        help="a wrong name lists all (default: default eagle lime baylime bayeslime)",
     )
+    add("--budget", type=int, metavar="N", help="rows to ask for each run (mostly 500)")
     add("--runs", type=int, default=5, metavar="N", help="runs of each (default: 5)")
     add("--top", type=int, default=5, metavar="K", help="features that count (default: 5)")
-    add("--own-budgets", action="store_true", help="each method's own budget, not one for all")
     add(
         "--converged",
         type=int,
         metavar="N",
         help="also the agreement with LIME's explanation from N further rows",
     )
-    add("--trust", action="store_true", help="load a pickle, which runs code from it")
-    quote_options(p)
-    add("--format", choices=("table", "parquet", "png"), help="default: as --out ends, else table")
-    add("--out", type=Path, metavar="PATH", help="file to write")
+    cost_options(p)
+    add = p.add_argument_group("output").add_argument
+    add("--out", type=Path, metavar="PATH", help="file to write: .csv, .png, else text")
     add("--quiet", action="store_true", help="no progress and no notes")
+    p.set_defaults(format=None, method="eagle")

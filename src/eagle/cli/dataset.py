@@ -5,22 +5,23 @@ from __future__ import annotations
 import sys
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
-from typing import Any
 
 from eagle import Explainer, Survey
+from eagle._values.text import clean
 from eagle.cli.files import read_model
-from eagle.cli.from_survey import aimed, check_options, is_survey, survey_of
-from eagle.cli.options import explainer, read_data, with_ids
-from eagle.targets import Target
-from eagle.types import EagleError, InputError, clean
+from eagle.cli.options import explainer, is_survey, limit, read_data, read_survey, target_of
+from eagle.errors import EagleError, InputError
 
 
 def options(p: ArgumentParser) -> None:
     """Adds the command's options for whole data sets."""
-    add = p.add_argument
-    add("--workers", type=int, metavar="N", help="processes, if --out is a folder (default: 1)")
+    group = p.add_argument_group(
+        "whole files", "--rows is a .parquet file or a folder of them, and --out a folder"
+    )
+    add = group.add_argument
+    add("--workers", type=int, metavar="N", help="processes (default: 1)")
     add("--ray", metavar="ADDRESS", help="workers on a Ray cluster: auto, local or an address")
-    add("--part-rows", type=int, metavar="N", help="rows of a part file, if --out is a folder")
+    add("--part-rows", type=int, metavar="N", help="rows of a part file")
 
 
 def is_wanted(arguments: Namespace) -> bool:
@@ -43,14 +44,14 @@ def explain(arguments: Namespace) -> int:
     """Explain all rows of a data set into a folder."""
     from eagle import dataset
 
-    made, target = _maker(arguments)
+    made = _maker(arguments)
     address = arguments.ray
     try:
         done = dataset.explain(
             made,
             arguments.rows,
             arguments.out,
-            target=target,
+            target=target_of(made.outputs, arguments.target),
             id_column=arguments.id,
             part_rows=arguments.part_rows,
             workers=arguments.workers or 1,
@@ -69,31 +70,11 @@ def explain(arguments: Namespace) -> int:
     return 0
 
 
-def _maker(arguments: Namespace) -> tuple[Explainer | Survey, Target]:
-    """What explains the rows, and about what."""
+def _maker(arguments: Namespace) -> Explainer | Survey:
+    """What explains the rows."""
     if is_survey(arguments):
-        check_options(arguments)
-        survey = survey_of(arguments)
-        return survey, aimed(survey.outputs, arguments.target, arguments.against)
-    if arguments.quote or arguments.price is not None or arguments.limit is not None:
-        raise InputError("--quote, --price and --limit are not for whole data sets: quote a sample")
-    if arguments.data is None:
-        raise InputError("explain needs --data, a table like the one the model was fitted on")
+        return read_survey(arguments)[0]
+    if arguments.estimate or limit(arguments) is not None:
+        raise InputError("--estimate and limits are not for whole data sets: estimate a sample")
     model = read_model(arguments.model, arguments.trust)
-    data = with_ids(read_data(arguments), arguments.id, missing=True)
-    return explainer(model, data, arguments), _target(model, arguments)
-
-
-def _target(model: Any, arguments: Namespace) -> Target:
-    """What is explained, by the text of its name."""
-    known = arguments.outputs or getattr(model, "classes_", None)
-    named = {str(one): one for one in (() if known is None else list(known))}
-    target, against = (
-        named.get(text, text) if text is not None else None
-        for text in (arguments.target, arguments.against)
-    )
-    if against is None:
-        return target
-    if target is None:
-        raise InputError("--against needs a --target where many rows are explained")
-    return target, against
+    return explainer(model, read_data(arguments, model, missing=True), arguments)

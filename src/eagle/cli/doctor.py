@@ -16,7 +16,6 @@ from eagle import Explainer
 OPTIONAL: Final = {
     "pandas": "cli",
     "pyarrow": "cli",
-    "rich": "cli",
     "joblib": "cli",
     "scikit-learn": "cli",
     "matplotlib": "plot",
@@ -42,7 +41,9 @@ def doctor(arguments: Namespace) -> int:
     slopes = np.array([3.0, -2.0, 0.5])
     data = np.random.default_rng(0).normal(size=(100, 3))
     try:
-        made = Explainer(lambda x: x @ slopes, data, view="continuous").explain(data[0])
+        made = Explainer(lambda x: x @ slopes, eagle.Table(data, view="continuous")).explain(
+            data[0]
+        )
         worst = float(np.abs(made.scores / data.std(axis=0) - slopes).max())
     except Exception as error:  # any error here is what the doctor reports
         print(f"Not well: explaining a line raised {type(error).__name__}: {error}")

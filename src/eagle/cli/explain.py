@@ -4,90 +4,103 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
-from typing import Final
+from typing import Any
 
-from eagle import Explanation
+from eagle import Explainer, Explanations, Survey
+from eagle._engine.pipeline import take_finished
 from eagle.cli import dataset, media
-from eagle.cli.files import one_row, read_model, read_table, refuse_overwriting
-from eagle.cli.from_survey import explain_from_survey, is_survey
+from eagle.cli.files import one_row, read_model, refuse_overwriting
 from eagle.cli.options import (
+    cost_options,
+    data_options,
     explainer,
-    id_option,
+    how_options,
+    is_survey,
     limit,
-    method_option,
-    quote_options,
+    model_options,
     read_data,
-    result_options,
-    space_options,
-    with_ids,
+    read_rows,
+    read_survey,
+    target_of,
 )
-from eagle.cli.output import about, format_of, give
-from eagle.engine.run import kept
-from eagle.progress import Progress
-from eagle.types import InputError
-
-HELP: Final = ".onnx, or .joblib or .pkl to trust; or the .json of 'eagle survey', without a model"
+from eagle.cli.output import format_of, give, image_names, output_options, row_labels
+from eagle.errors import InputError
+from eagle.explanations import row_ids
 
 
 def explain(arguments: Namespace) -> int:
-    if dataset.is_wanted(arguments):
-        return dataset.explain(arguments)
-    if is_survey(arguments):
-        return explain_from_survey(arguments)
-    if media.asked(arguments):
+    whole = dataset.is_wanted(arguments)
+    if media.is_wanted(arguments):
         return media.explain(arguments)
-    if arguments.row is None and arguments.rows is None and not arguments.all:
-        raise InputError("explain needs one of --row, --rows and --all: which rows of the data")
+    chosen = arguments.data is not None and (arguments.row is not None or arguments.all)
+    if arguments.rows is None and not chosen:
+        raise InputError(
+            "which rows to explain? --data FILE with --row N or --all, or --rows FILE; or images "
+            "with --image, or texts with --text"
+        )
+    if whole:
+        return dataset.explain(arguments)
     many = arguments.row is None
     form = format_of(arguments, many)
-    inputs = (arguments.model, arguments.data, arguments.rows)
+    inputs = (arguments.model, arguments.survey, arguments.data, arguments.rows)
     refuse_overwriting(inputs, arguments.out)
-    model = read_model(arguments.model, arguments.trust)
-    data = with_ids(read_data(arguments), arguments.id, missing=arguments.rows is not None)
-    media.refuse_texts(data, arguments)
-    rows = data
-    if arguments.rows is not None:
-        rows = with_ids(read_table(arguments.rows), arguments.id)
-    ids = None if arguments.id is None else rows.index.tolist()
-    rows = rows if many else one_row(rows, arguments.row)
-    numbers = list(range(len(rows))) if many else [arguments.row]
+    made, rows = _maker_and_rows(arguments)
+    ids = row_ids(rows, len(rows))
     if many and form == "png":
-        refuse_overwriting(inputs, *(arguments.out / f"row-{row}.png" for row in numbers))
-    made = explainer(model, data, arguments)
-    if arguments.quote:
-        print(made.quote(rows, price_per_row=arguments.price))
+        names = image_names(row_labels(ids))
+        refuse_overwriting(inputs, *(arguments.out / name for name in names))
+    if arguments.estimate:
+        print(made.estimate_cost(rows, price_per_row=arguments.price))
         return 0
-    progress = Progress("explained", len(rows), silent=arguments.quiet)
-    explanations: dict[int, Explanation] = {}
+    target = target_of(made.outputs, arguments.target)
+    how: dict[str, Any] = {} if isinstance(made, Survey) else {"limit": limit(arguments)}
     try:
-        each = made.explain_each(rows, limit=limit(arguments))
-        for row, explanation in zip(numbers, each, strict=True):
-            explanations[row] = about(explanation, arguments.target, arguments.against)
-            progress.at(len(explanations))
-    except BaseException as error:
-        for place, explanation in kept(error).items():  # finished, but not yet yielded
-            explanations[numbers[place]] = about(explanation, arguments.target, arguments.against)
-        error.add_note(f"{len(explanations)} of {len(numbers)} rows were explained")
+        every = made.explain_many(rows, target, progress=not arguments.quiet, **how)
+    except BaseException as error:  # finished explanations are still given
+        done = take_finished(error)
+        error.add_note(f"{len(done)} of {len(rows)} rows were explained")
+        if done:
+            finished = Explanations.of(list(done.values()), [ids[place] for place in done])
+            give(finished, form, arguments, many)
         raise
-    finally:  # also if the model fails: finished explanations are still given
-        progress.close()
-        if explanations:
-            give(explanations, form, many, arguments, ids)
+    give(every, form, arguments, many)
     return 0
+
+
+def _maker_and_rows(arguments: Namespace) -> tuple[Explainer | Survey, Any]:
+    """What explains, and the rows."""
+    made: Explainer | Survey
+    if is_survey(arguments):
+        made, model = read_survey(arguments)
+        path = arguments.data if arguments.rows is None else arguments.rows
+        rows = read_rows(path, arguments, model)
+    else:
+        model = read_model(arguments.model, arguments.trust)
+        rows = data = read_data(arguments, model, missing=arguments.rows is not None)
+        media.refuse_texts(data, arguments)
+        if arguments.rows is not None:
+            rows = read_rows(arguments.rows, arguments, model)
+        made = explainer(model, data, arguments)
+    return made, rows if arguments.row is None else one_row(rows, arguments.row)
 
 
 def options(p: ArgumentParser) -> None:
     """Adds the command's options."""
-    p.add_argument("model", type=Path, metavar="MODEL", help=HELP)
-    rows = space_options(p, required=False).add_mutually_exclusive_group()
+    p.usage = "eagle explain MODEL --data FILE (--row N | --rows FILE | --all) [options]"
+    model_options(p, survey=True)
+    what = p.add_argument_group("what to explain")
+    rows = what.add_mutually_exclusive_group()
     rows.add_argument("--row", type=int, metavar="N", help="explain this row of the data, from 0")
     rows.add_argument("--rows", type=Path, metavar="FILE", help="explain the rows of another file")
     rows.add_argument("--all", action="store_true", help="explain all rows of the data")
-    p.add_argument("--trust", action="store_true", help="load a pickle, which runs code from it")
-    p.add_argument("--survey", type=Path, metavar="FILE", help="explain from this survey")
-    id_option(p)
+    what.add_argument(
+        "--target", metavar="CLASS", help="class or output to explain (default: the predicted)"
+    )
+    data_options(p, required=False)
+    how_options(p).add_argument(
+        "--survey", type=Path, metavar="FILE", help="explain from this survey, and the model"
+    )
+    cost_options(p)
+    output_options(p)
     media.options(p)
-    method_option(p)
-    quote_options(p)
-    result_options(p)
     dataset.options(p)

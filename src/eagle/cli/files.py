@@ -4,23 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
+from eagle._values.packages import package
+from eagle._values.text import message_of
+from eagle.errors import EagleError, InputError, MissingExtraError
 from eagle.models import onnx
-from eagle.types import EagleError, InputError, MissingExtraError, message_of
 
 PICKLES: Final = (".joblib", ".pkl", ".pickle")
-
-
-def package(module: str, what: str, extra: str = "cli") -> Any:
-    """Import an optional package, or raise a sentence that says how to install it."""
-    try:
-        return import_module(module)
-    except ImportError:
-        name = {"sklearn": "scikit-learn"}.get(module, module)
-        raise MissingExtraError(what, name, extra) from None
 
 
 def table_kind(path: Path) -> str:
@@ -44,14 +36,14 @@ def there(path: Path) -> Path:
 def read_table(path: Path) -> Any:
     """A table in a file, as a pandas DataFrame."""
     kind = table_kind(there(path))
-    pd = package("pandas", f"reading {path}")
+    pd = package("pandas", f"reading {path}", "cli")
     try:
         if kind == "csv":
             # Parse numbers exactly, which pandas does by default from 3.1 on.
             old = tuple(map(int, pd.__version__.split(".")[:2])) < (3, 1)
             exact = {"float_precision": "round_trip"} if old else {}
             return pd.read_csv(path, low_memory=False, **exact)
-        package("pyarrow", f"reading {path}")
+        package("pyarrow", f"reading {path}", "cli")
         return pd.read_parquet(path)
     except EagleError:
         raise
@@ -63,7 +55,7 @@ def write_table(table: Any, path: Path) -> None:
     if table_kind(path) == "csv":
         table.to_csv(path, index=False)
     else:
-        package("pyarrow", f"writing {path}")
+        package("pyarrow", f"writing {path}", "cli")
         table.to_parquet(path, index=False)
 
 
@@ -78,7 +70,7 @@ def read_model(path: Path, trust: bool) -> Any:
         raise InputError(
             f"loading {path} runs whatever code is in it: if you trust its source, add --trust"
         )
-    joblib = package("joblib", f"loading {path}")
+    joblib = package("joblib", f"loading {path}", "cli")
     try:
         return joblib.load(path)
     except ModuleNotFoundError as error:

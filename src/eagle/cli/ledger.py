@@ -5,10 +5,12 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from eagle.cli.files import package, refuse_overwriting, table_kind, there, write_table
+from eagle._values.packages import package
+from eagle._values.text import clean
+from eagle.cli.files import refuse_overwriting, table_kind, there, write_table
 from eagle.cli.output import wrote
+from eagle.errors import InputError
 from eagle.models.ledger import Ledger, as_columns
-from eagle.types import InputError, clean
 
 
 def show(arguments: Namespace) -> int:
@@ -22,7 +24,7 @@ def export(arguments: Namespace) -> int:
     """Write all answers with their rows as a table."""
     table_kind(arguments.out)
     refuse_overwriting([arguments.file], arguments.out)
-    pd = package("pandas", "a table of answers")
+    pd = package("pandas", "a table of answers", "cli")
     columns = as_columns(Ledger(there(arguments.file)).rows())
     if not columns:
         raise InputError(f"{arguments.file} holds no answers yet")

@@ -3,41 +3,43 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from argparse import ArgumentParser, Namespace
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
-from eagle import Explainer, Explanation
+from eagle import Explainer, Explanation, Explanations
+from eagle._engine.pipeline import take_finished
+from eagle._engine.progress import Progress
+from eagle._sources.images import Images
+from eagle._sources.texts import Texts
+from eagle._values.packages import package
+from eagle._values.text import message_of
 from eagle.cli.files import columns, one_row, read_model, read_table, refuse_overwriting, there
-from eagle.cli.options import METHODS, read_data
-from eagle.cli.output import about, draw_files, format_of, give, say, tidy, wrote
-from eagle.engine.run import kept
-from eagle.files.sealed import writable
+from eagle.cli.options import is_survey, limit, read_data, target_of
+from eagle.cli.output import format_of, give, row_labels
+from eagle.cost import CostEstimate
+from eagle.errors import InputError
+from eagle.limit import Meter
 from eagle.models.onnx import OnnxModel
 from eagle.models.presets import PRESETS
 from eagle.models.vision import Network, OnnxRun
-from eagle.progress import Progress
-from eagle.source.images import Images
-from eagle.source.texts import Texts
-from eagle.types import InputError, MissingExtraError, clean, integer, message_of
 
 PHOTOS: Final = (".jpg", ".jpeg", ".png", ".bmp", ".gif", ".webp", ".tif", ".tiff")
 SIDE: Final = 224
 """The side of an image for a network that takes any."""
 
-WORDS, DISTINCT = 4.0, 0.5
+MIN_WORDS, MIN_DISTINCT_SHARE = 4.0, 0.5
 """A column of texts has more words in a value than this in the mean, and values mostly differ."""
 
 
 def options(p: ArgumentParser) -> None:
     """The options of `explain` for images and texts."""
-    group = p.add_argument_group("images and texts", "in place of --data and rows of it")
+    group = p.add_argument_group("images and texts", "in place of rows of a table")
     several: dict[str, Any] = {"nargs": "+", "type": Path, "metavar": "PATH", "default": []}
     group.add_argument("--image", help="images, or folders of them", **several)
     group.add_argument("--text", help="files with one text each, in UTF-8", **several)
@@ -48,30 +50,25 @@ def options(p: ArgumentParser) -> None:
         metavar="NAME",
         help=f"how a network wants its pixels: {', '.join(PRESETS)}",
     )
-    group.add_argument("--segments", type=int, metavar="N", help="about how many (default: 50)")
     group.add_argument(
-        "--size", type=int, metavar="N", help="side in pixels, if the network is open"
-    )
-    group.add_argument(
-        "--unit", choices=("word", "sentence", "paragraph", "block"), help="of texts"
+        "--unit",
+        choices=("word", "sentence", "paragraph", "block"),
+        help="parts of a text (default: the finest that the budget carries)",
     )
     group.add_argument("--classes", type=Path, metavar="FILE", help="names of classes, a line each")
 
 
-def asked(arguments: Namespace) -> bool:
+def is_wanted(arguments: Namespace) -> bool:
     """Whether images or texts are to be explained, not rows of a table."""
     ways = [bool(arguments.image), bool(arguments.text), arguments.text_column is not None]
     if sum(ways) > 1:
         raise InputError("explain takes one of --image, --text and --text-column")
-    if not any(ways) and arguments.data is None:
-        raise InputError(
-            "explain needs --data, a table, with --row, --rows or --all; or --image; or --text"
-        )
+    if any(ways) and is_survey(arguments):
+        raise InputError("a survey explains rows of a table, not images and texts")
     if any(ways[:2]) and arguments.data is not None:
         raise InputError("--data is for tables: images and texts are explained without it")
-    pixels = (arguments.preset, arguments.segments, arguments.size)
-    if not arguments.image and any(given is not None for given in pixels):
-        raise InputError("--preset, --segments and --size are for images, which --image names")
+    if not arguments.image and arguments.preset is not None:
+        raise InputError("--preset is for images, which --image names")
     if arguments.unit is not None and not any(ways[1:]):
         raise InputError("--unit is for texts, which --text or --text-column names")
     return any(ways)
@@ -79,75 +76,91 @@ def asked(arguments: Namespace) -> bool:
 
 def refuse_texts(data: Any, arguments: Namespace) -> None:
     """A column of texts would become a category of as many levels as rows, and score nothing."""
-    known = {*arguments.categories, *arguments.freeze}
     for name in data.columns:
         values = data[name].dropna()
-        if str(name) in known or not len(values) or not isinstance(values.iloc[0], str):
+        if (
+            str(name) in arguments.categories
+            or not len(values)
+            or not isinstance(values.iloc[0], str)
+        ):
             continue
         texts = [v for v in values.iloc[:1000] if isinstance(v, str)]
         words = np.mean([len(text.split()) for text in texts])
-        if words > WORDS and len(set(texts)) > DISTINCT * len(texts):
+        if words > MIN_WORDS and len(set(texts)) > MIN_DISTINCT_SHARE * len(texts):
             raise InputError(
                 f"the column {str(name)!r} holds texts, which are no levels: --text-column {name} "
-                f"explains them by their words, --drop {name} leaves them out, and --freeze {name} "
-                "keeps them as they are"
+                f"explains them by their words, --drop {name} leaves them out, and "
+                "Table(fixed=[…]) in Python keeps them as they are"
             )
 
 
 def explain(arguments: Namespace) -> int:
     """Explain images or texts, many in shared calls; each is named by its file or row."""
     if arguments.image:
-        names, things, make = _images(arguments)
+        ids, parts = _images(arguments)
     elif arguments.text:
-        names, things, make = _texts(arguments)
+        ids, parts = _texts(arguments)
     else:
-        names, things, make = _column(arguments)
-    many = len(things) > 1
+        ids, parts = _column(arguments)
+    labels = ids if arguments.text_column is None else row_labels(ids)
+    many = len(ids) > 1
     form = format_of(arguments, many)
-    if form == "explanations":
-        raise InputError("--format explanations is for rows of a table, which share their features")
     inputs = (arguments.model, arguments.data, *arguments.image, *arguments.text)
     refuse_overwriting(inputs, arguments.out)
-    progress = Progress("explained", len(things), silent=arguments.quiet)
-    done: dict[str, Explanation] = {}
-
-    def aimed(explanation: Explanation) -> Explanation:
-        return about(explanation, arguments.target, arguments.against)
-
+    if arguments.estimate:
+        print(_estimate(parts, arguments))
+        return 0
+    most = Meter(limit(arguments))
+    if most.limit is not None and len(parts) > 1:
+        most.refuse(_estimate(parts, arguments).cost)  # before the first part is asked
+    progress = Progress("explained", len(ids), silent=arguments.quiet)
+    done: dict[int, Explanation] = {}
+    before = 0
     try:
-        for name, explanation in zip(names, make(things), strict=True):
-            done[name] = aimed(explanation)
-            progress.at(len(done))
+        for explainer, things in parts:
+            before, target = len(done), target_of(explainer.outputs, arguments.target)
+            for explanation in explainer.explain_each(things, target=target, limit=most):
+                done[len(done)] = explanation
+                progress.at(len(done))
     except BaseException as error:
-        for place, explanation in kept(error).items():  # finished, but not yet yielded
-            done[names[place]] = aimed(explanation)
-        error.add_note(f"{len(done)} of {len(names)} were explained")
+        for place, explanation in take_finished(error).items():  # finished, but not yet yielded
+            done[before + place] = explanation
+        error.add_note(f"{len(done)} of {len(ids)} were explained")
         raise
     finally:
         progress.close()
         if done:
-            _give(done, form, many, arguments)
+            every = Explanations.of(list(done.values()), [ids[place] for place in done])
+            give(every, form, arguments, many, [labels[place] for place in done])
     return 0
 
 
-NamedThings = tuple[list[str], Sequence[Any], Callable[[Sequence[Any]], Iterable[Explanation]]]
-"""The names of things, the things, and what explains them."""
+NamedParts = tuple[list[Any], Sequence[tuple[Explainer, Sequence[Any]]]]
+"""The ids of things, and the things in parts, each with what explains it."""
+
+
+def _estimate(
+    parts: Sequence[tuple[Explainer, Sequence[Any]]], arguments: Namespace
+) -> CostEstimate:
+    """What it costs to explain all parts."""
+    first, *others = [
+        made.estimate_cost(things, price_per_row=arguments.price) for made, things in parts
+    ]
+    return sum(others, first)
 
 
 # -- images ---------------------------------------------------------------------------------------
 
 
-def _images(arguments: Namespace) -> NamedThings:
+def _images(arguments: Namespace) -> NamedParts:
     paths = [one for given in arguments.image for one in _photos(given)]
     model = _network(arguments)
     side, colours = (SIDE, SIDE), 3
     if isinstance(model, Network) and isinstance(model.run, OnnxRun):
-        side, colours = model.run.size or side, model.run.colours
-    if arguments.size is not None:
-        side = (integer(arguments.size, "--size", 1),) * 2
+        side, colours = model.run.size or side, model.run.colours or 3
     things = [_pixels(path, side, colours) for path in paths]
-    explainer = _explainer(model, Images(arguments.segments), arguments)
-    return _distinct(paths), things, explainer.explain_each
+    explainer = _explainer(model, Images(), arguments)
+    return _distinct(paths), [(explainer, things)]
 
 
 def _photos(given: Path) -> list[Path]:
@@ -177,10 +190,9 @@ def _network(arguments: Namespace) -> Any:
 
 def _pixels(path: Path, side: tuple[int, int], colours: int) -> Any:
     """An image upright, scaled to fill the size that the network takes, and cut to it."""
-    try:
-        from PIL import Image, ImageOps
-    except ImportError:
-        raise MissingExtraError("reading an image", "pillow", "image") from None
+    package("PIL", "reading an image", "image")
+    from PIL import Image, ImageOps
+
     high, wide = side
     mode = {1: "L", 4: "RGBA"}.get(colours, "RGB")
     try:
@@ -195,12 +207,12 @@ def _pixels(path: Path, side: tuple[int, int], colours: int) -> Any:
 # -- texts ----------------------------------------------------------------------------------------
 
 
-def _texts(arguments: Namespace) -> NamedThings:
+def _texts(arguments: Namespace) -> NamedParts:
     paths = [there(path) for path in arguments.text]
     things = [_read(path) for path in paths]
     model = _of_texts(read_model(arguments.model, arguments.trust))
     explainer = _explainer(model, Texts(unit=arguments.unit), arguments)
-    return _distinct(paths), things, explainer.explain_each
+    return _distinct(paths), [(explainer, things)]
 
 
 def _read(path: Path) -> str:
@@ -217,59 +229,50 @@ def _of_texts(model: Any) -> Any:
     return lambda texts: model(np.array(texts, dtype=object)[:, None])
 
 
-def _column(arguments: Namespace) -> NamedThings:
+def _column(arguments: Namespace) -> NamedParts:
     if arguments.data is None:
         raise InputError("--text-column names a column of --data")
     if arguments.row is None and not arguments.all:
         raise InputError("--text-column explains one text, with --row N, or all, with --all")
     data = read_data(arguments)
     (column,) = columns(data, [arguments.text_column], "--text-column")
-    rows = data if arguments.row is None else one_row(data, arguments.row)
-    numbers = np.arange(len(rows)) if arguments.row is None else np.array([arguments.row])
-    texts = ["" if text != text else str(text) for text in rows[column]]
-    rows, numbers, texts = _with_text(rows, numbers, texts, column)
+    rows = _with_text(data if arguments.row is None else one_row(data, arguments.row), column)
+    ids, texts = rows.index.tolist(), [str(text) for text in rows[column]]
     model = _of_texts(read_model(arguments.model, arguments.trust))
     how = Texts(unit=arguments.unit)
-    names = [f"row {number}" for number in numbers]
     if column not in list(getattr(model, "feature_names_in_", ())):
-        return names, texts, _explainer(model, how, arguments).explain_each
+        return ids, [(_explainer(model, how, arguments), texts)]
 
+    # The model takes all columns: those of the row stand beside the masked texts.
     classes = getattr(model, "classes_", None)
-
-    def each(texts: Sequence[str]) -> Iterable[Explanation]:
-        """The model takes all columns: those of the row stand beside the masked texts."""
-        for place, text in enumerate(texts):
-            one = _beside(model, rows.iloc[[place]], column)
-            yield _explainer(one, how, arguments, classes).explain(text)
-
-    return names, texts, each
+    models = [_beside(model, rows.iloc[[place]], column) for place in range(len(texts))]
+    explainers = [_explainer(one, how, arguments, classes) for one in models]
+    return ids, [(made, [text]) for made, text in zip(explainers, texts, strict=True)]
 
 
-def _with_text(
-    rows: Any, numbers: Any, texts: Sequence[str], column: Any
-) -> tuple[Any, Any, list[str]]:
+def _with_text(rows: Any, column: Any) -> Any:
     """The rows that have a text. The others are named on stderr."""
-    there = [place for place, text in enumerate(texts) if text.strip()]
-    empty = [str(numbers[place]) for place, text in enumerate(texts) if not text.strip()]
-    if not there:
+    has_text = np.array([text == text and bool(str(text).strip()) for text in rows[column]])
+    empty = [str(name) for name in rows.index[~has_text]]
+    if not has_text.any():
         one = f"row {empty[0]} has" if len(empty) == 1 else "the rows have"
         raise InputError(f"{one} no text in the column {column!r}")
     if empty:
         more = " …" if len(empty) > 5 else ""
         what = f"no text in the column {str(column)!r}, so nothing is explained there"
         print(f"eagle: rows {', '.join(empty[:5])}{more} have {what}", file=sys.stderr)
-    return rows.iloc[there], numbers[there], [texts[place] for place in there]
+    return rows[has_text]
 
 
 def _beside(model: Any, row: Any, column: Any) -> Callable[[Sequence[str]], Any]:
     """A model of tables as one of texts: the other columns are those of one row."""
     ask = getattr(model, "predict_proba", None) or model.predict
 
-    def asked_of(texts: Sequence[str]) -> Any:
+    def ask_about(texts: Sequence[str]) -> Any:
         table = row.iloc[[0] * len(texts)].reset_index(drop=True)
         return ask(table.assign(**{column: list(texts)})[list(model.feature_names_in_)])
 
-    return asked_of
+    return ask_about
 
 
 # -- both -----------------------------------------------------------------------------------------
@@ -282,10 +285,9 @@ def _explainer(
     return Explainer(
         model,
         source,
-        method=METHODS[arguments.method],
+        method=arguments.method,
         budget=arguments.budget,
         random_state=arguments.seed,
-        task=arguments.task,
         outputs=_classes(arguments.classes) if arguments.classes else outputs,
         link=arguments.link,
     )
@@ -310,30 +312,3 @@ def _distinct(paths: Sequence[Path]) -> list[str]:
         name if names.count(name) == 1 else str(path)
         for name, path in zip(names, paths, strict=True)
     ]
-
-
-def _give(done: Mapping[str, Explanation], form: str, many: bool, arguments: Namespace) -> None:
-    """Write or print explanations by name, in the given format."""
-    out: Path | None = arguments.out
-    first = next(iter(done.values()))
-    if not many:
-        give({arguments.row or 0: first}, form, False, arguments)
-        return
-    if form == "png":
-        assert out is not None  # `format_of` refuses png without a file
-        out.mkdir(exist_ok=True)
-        for name, e in done.items():
-            stem = name.replace("/", "-").replace("\\", "-").replace(" ", "-")
-            draw_files({0: e}, out / f"{stem}.png", False)
-    elif form == "parquet":
-        table = tidy(dict(enumerate(done.values())))
-        table.insert(1, "name", [writable(list(done)[row]) for row in table["row"]])
-        table.to_parquet(out, index=False)
-    elif form == "json":
-        plain = [{"name": name, **e.to_dict()} for name, e in done.items()]
-        say(json.dumps(plain, indent=1, allow_nan=False), out)
-    else:
-        text = "\n\n".join(f"{clean(name)}\n{e}" for name, e in done.items())
-        say(text, out)
-    wrote(arguments)
-    sys.stdout.flush()

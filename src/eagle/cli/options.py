@@ -1,52 +1,61 @@
-"""Options that commands share, and the explainer that they describe."""
+"""Options that commands share, and what explains as they say."""
 
 from __future__ import annotations
 
+import sys
 from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from eagle import Explainer, Method, methods
-from eagle.cli.files import columns, read_table
-from eagle.cli.output import FORMATS
-from eagle.engine.method import Choice
-from eagle.foreign import Foreign
+from eagle import Explainer, Limit, Survey, Table
+from eagle._engine.names import METHODS
+from eagle._values.text import clean
+from eagle.cli.files import columns, read_model, read_table, there
+from eagle.errors import InputError
 from eagle.models import onnx
-from eagle.types import InputError
-from eagle.until import Budget
+from eagle.models.levels import level_columns, levels_of_model, with_levels
 
-METHODS: Final[dict[str, Method | Choice | Foreign]] = {
-    name.lower().replace("_", "-"): value
-    for name, value in vars(methods).items()
-    if isinstance(value, Method | Choice | Foreign)
+ONE_OR_MORE: Final[dict[str, Any]] = {"nargs": "+", "action": "extend", "default": []}
+
+SURVEY_DECIDES: Final[dict[str, Any]] = {
+    "categories": [],
+    "method": "default",
+    "budget": None,
+    "link": None,
+    "seed": 0,
+    "outputs": None,
+    "estimate": False,
+    "limit": None,
+    "limit_seconds": None,
+    "price": None,
 }
+"""Options of how a survey is made, and what they are where they are not given."""
 
 
-def space_options(p: ArgumentParser, required: bool = True) -> ArgumentParser:
-    """Options of data and perturbations, for `explain`, `compare` and `plan`."""
-    table_options(p, required)
-    add = p.add_argument
-    several: dict[str, Any] = {"nargs": "+", "action": "extend", "default": []}
-    add("--freeze", metavar="COL", help="columns never to be moved", **several)
-    add(
-        "--view",
-        choices=("binned", "continuous"),
-        help="binned (default): keeping the value's "
-        "bin; continuous: moving by a standard deviation",
+# -- options -------------------------------------------------------------------------------------
+
+
+def model_options(p: ArgumentParser, required: bool = True, survey: bool = False) -> None:
+    """The model, and whether a pickle may be loaded."""
+    saved = "; or the .json of 'eagle survey'" if survey else ""
+    demo = "" if required else "; without it, the demo's model"
+    p.add_argument(
+        "model",
+        type=Path,
+        metavar="MODEL",
+        nargs=None if required else "?",
+        help=f".onnx, .joblib or .pkl{saved}{demo}",
     )
-    add(
-        "--budget",
-        type=int,
-        metavar="N",
-        help="most rows to ask (default: the method's own, mostly 500)",
+    p.add_argument(
+        "--trust", action="store_true", help="load a .joblib or .pkl, which runs code from it"
     )
-    return p
 
 
-def table_options(p: ArgumentParser, required: bool = True) -> ArgumentParser:
-    """Options of data and model that hold also for a survey."""
-    add = p.add_argument
-    several: dict[str, Any] = {"nargs": "+", "action": "extend", "default": []}
+def data_options(p: ArgumentParser, required: bool = True) -> Any:
+    """The table and its columns. Gives the group, for options of rows."""
+    group = p.add_argument_group("data")
+    add = group.add_argument
     add(
         "--data",
         type=Path,
@@ -54,57 +63,84 @@ def table_options(p: ArgumentParser, required: bool = True) -> ArgumentParser:
         required=required,
         help="table like the one the model was fitted on: .csv, .csv.gz, .parquet",
     )
-    add("--drop", metavar="COL", help="columns to leave out, such as the label", **several)
-    add("--categories", metavar="COL", help="number columns that are levels", **several)
+    add("--drop", metavar="COL", help="columns to leave out, such as the label", **ONE_OR_MORE)
+    add("--id", metavar="COL", help="column that names the rows; it is no feature")
+    add("--categories", metavar="COL", help="number columns that are levels", **ONE_OR_MORE)
+    return group
+
+
+def how_options(p: ArgumentParser, method: bool = True) -> Any:
+    """How explanations are made. Gives the group."""
+    group = p.add_argument_group("how")
+    add = group.add_argument
+    if method:
+        add(
+            "--method",
+            choices=METHODS,
+            default="default",
+            metavar="METHOD",
+            help="such as eagle, lime or shap-kernel; a wrong name lists all (default: the one "
+            "that suits the data)",
+        )
+        add(
+            "--budget",
+            type=int,
+            metavar="N",
+            help="most rows to ask for each (default: the method's own, mostly 500)",
+        )
     add(
         "--link",
         choices=("logit",),
         help="logit: explain log-odds, better where probabilities are near 0 or 1",
     )
     add("--seed", type=int, default=0, metavar="N", help="seed of all random numbers (default: 0)")
-    add("--task", choices=("classification", "regression"), help="if the model does not say it")
     add("--outputs", nargs="+", metavar="NAME", help="names of the classes or targets, in order")
-    return p
+    return group
 
 
-def quote_options(p: ArgumentParser) -> None:
-    """Options of what it costs, for `explain` and `compare`."""
-    add = p.add_argument
-    add("--quote", action="store_true", help="only say what would be asked, and ask nothing")
-    add("--price", type=float, metavar="P", help="price of a row, for --quote")
+def cost_options(p: ArgumentParser, estimate: bool = True) -> Any:
+    """What it costs and may cost. Gives the group."""
+    group = p.add_argument_group("cost")
+    add = group.add_argument
+    if estimate:
+        add("--estimate", action="store_true", help="only say what would be asked, and ask nothing")
+        add("--price", type=float, metavar="P", help="price of a row, for --estimate")
     add("--limit", type=int, metavar="N", help="ask at most N rows in all")
+    add("--limit-seconds", type=float, metavar="S", help="take at most S seconds of the model")
+    return group
 
 
-def limit(arguments: Namespace) -> Budget | None:
+def limit(arguments: Namespace) -> Limit | None:
     """The limit for all that is asked."""
-    if arguments.price is not None:
-        raise InputError("--price is for --quote, which asks nothing: give both or none")
-    return None if arguments.limit is None else Budget(rows=arguments.limit)
+    if vars(arguments).get("estimate") is False and arguments.price is not None:
+        raise InputError("--price is for --estimate, which asks nothing: --limit is in rows")
+    if arguments.limit is None and arguments.limit_seconds is None:
+        return None
+    return Limit(rows=arguments.limit, seconds=arguments.limit_seconds)
 
 
-def method_option(p: ArgumentParser) -> None:
-    p.add_argument(
-        "--method",
-        choices=METHODS,
-        default="default",
-        metavar="METHOD",
-        help=f"default: the one that suits the data; or one of: {', '.join(METHODS)}",
-    )
+# -- what explains -------------------------------------------------------------------------------
 
 
-def result_options(p: ArgumentParser) -> None:
-    """Options of targets and output, for `explain` and `fit`."""
-    add = p.add_argument
-    add("--target", metavar="CLASS", help="class or output to explain (default: the predicted)")
-    add("--against", metavar="CLASS", help="explain the target against this class")
-    add(
-        "--format",
-        choices=FORMATS,
-        help="default: as --out ends, else table. parquet: a line for each row and feature; "
-        "explanations: a Parquet file for 'eagle summary', the default of a survey's .parquet",
-    )
-    add("--out", type=Path, metavar="PATH", help="file to write; for many images a folder")
-    add("--quiet", action="store_true", help="no progress and no notes")
+def is_survey(arguments: Namespace) -> bool:
+    """Whether a survey explains."""
+    return arguments.survey is not None or arguments.model.suffix.lower() == ".json"
+
+
+def read_survey(arguments: Namespace) -> tuple[Survey, Any]:
+    """The survey, and its model; None where the survey itself stands in the model's place."""
+    for name, default in SURVEY_DECIDES.items():
+        if vars(arguments).get(name, default) != default:
+            option = name.replace("_", "-")
+            raise InputError(f"--{option} is for 'eagle survey': with a survey leave it out")
+    if arguments.survey is None:
+        path, model = arguments.model, None
+    else:
+        path, model = arguments.survey, read_model(arguments.model, arguments.trust)
+    survey = Survey.load(there(path), model)
+    if survey.note and not arguments.quiet:
+        print(clean(f"note: {survey.note}"), file=sys.stderr)
+    return survey, model
 
 
 def explainer(model: Any, data: Any, arguments: Namespace) -> Explainer:
@@ -113,32 +149,49 @@ def explainer(model: Any, data: Any, arguments: Namespace) -> Explainer:
         if model.classes_ is None:
             model(data.iloc[:1])  # the first answer may show the classes
         outputs = model.classes_
+    named = columns(data, arguments.categories, "--categories")
+    known = level_columns(data, levels_of_model(model))
     return Explainer(
         model,
-        data,
-        view=arguments.view,
-        method=METHODS[arguments.method],
+        Table(data, categories=[*named, *(c for c in known if c not in named)]),
+        method=arguments.method,
         budget=arguments.budget,
         random_state=arguments.seed,
-        task=arguments.task,
         outputs=outputs,
         link=arguments.link,
-        categories=columns(data, arguments.categories, "--categories"),
-        freeze=columns(data, arguments.freeze, "--freeze"),
     )
 
 
-def read_data(arguments: Namespace) -> Any:
+def target_of(outputs: Sequence[Any] | None, text: str | None) -> Any:
+    """The output that a text names. Outputs that are not known before an answer are numbered."""
+    if text is None:
+        return None
+    if outputs is None:
+        return int(text) if text.isdecimal() else text
+    named = {str(output): output for output in outputs}
+    if text not in named:
+        raise InputError(f"the model has no output {text!r}; it has {', '.join(named)}")
+    return named[text]
+
+
+def read_data(arguments: Namespace, model: Any = None, missing: bool = False) -> Any:
+    """The table of --data, whose columns have the levels that the model was fitted on.
+
+    Its rows are named by --id, a column that may be `missing` where other rows are explained.
+    """
+    if arguments.data is None:
+        raise InputError("--data is needed, a table like the one the model was fitted on")
     data = read_table(arguments.data)
-    return data.drop(columns=columns(data, arguments.drop, "--drop"))
+    data = data.drop(columns=columns(data, arguments.drop, "--drop"))
+    return _with_ids(with_levels(data, levels_of_model(model)), arguments.id, missing)
 
 
-def id_option(p: ArgumentParser) -> None:
-    p.add_argument("--id", metavar="COL", help="column that names the rows; it is no feature")
+def read_rows(path: Path, arguments: Namespace, model: Any) -> Any:
+    """The rows to explain, read as the table of --data is."""
+    return _with_ids(with_levels(read_table(path), levels_of_model(model), few=True), arguments.id)
 
 
-def with_ids(data: Any, name: str | None, missing: bool = False) -> Any:
-    """A table whose rows are named by a column, which is no feature; it may be `missing`."""
+def _with_ids(data: Any, name: str | None, missing: bool = False) -> Any:
     if name is None or (missing and name not in map(str, data.columns)):
         return data
     (column,) = columns(data, [name], "--id")

@@ -11,7 +11,8 @@ from contextlib import contextmanager
 from io import TextIOWrapper
 from typing import Any
 
-from eagle.types import EagleError, clean
+from eagle._values.text import clean
+from eagle.errors import EagleError
 
 
 def run_command(parser: ArgumentParser, argv: Sequence[str] | None) -> int:

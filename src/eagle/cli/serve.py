@@ -8,18 +8,20 @@ from pathlib import Path
 from typing import Any, Final
 
 from eagle import Survey
+from eagle._values.packages import package
 from eagle.cli import media
-from eagle.cli.files import package, read_model, read_table
+from eagle.cli.demo import tumours
+from eagle.cli.files import read_model
 from eagle.cli.options import (
+    cost_options,
+    data_options,
     explainer,
-    id_option,
-    method_option,
+    how_options,
+    limit,
+    model_options,
     read_data,
-    space_options,
-    with_ids,
+    read_rows,
 )
-from eagle.types import InputError
-from eagle.until import Budget
 
 TOKEN: Final = "EAGLE_TOKEN"
 """The environment variable that holds the page's token: in the arguments all users would see it."""
@@ -31,92 +33,63 @@ def serve(arguments: Namespace) -> int:
         package(name, "the page", "web")
     from eagle.web.server import serve as serve_page
 
-    ready, rows, survey = _demo() if arguments.model is None else _given(arguments)
+    ready, rows, survey = _demo() if arguments.model is None else _explainer_or_survey(arguments)
     serve_page(
         ready,
         rows,
         survey=survey,
-        limit=_limit(arguments),
+        limit=limit(arguments),
         price_per_row=arguments.price,
-        together=arguments.together,
-        host=arguments.host,
         port=arguments.port,
-        names=arguments.name,
         token=os.environ.get(TOKEN) or None,
-        title="Tumours" if arguments.model is None else arguments.title or arguments.model.stem,
+        title="Tumours" if arguments.model is None else arguments.model.stem,
         browser=arguments.open,
     )
     return 0
 
 
-def _given(arguments: Namespace) -> tuple[Any, Any, Any]:
+def _explainer_or_survey(arguments: Namespace) -> tuple[Any, Any, Any]:
     """What the arguments name: an explainer or a survey, rows to open, and a survey beside."""
-    if arguments.data is None:
-        raise InputError("serve needs --data, a table like the one the model was fitted on")
-    if arguments.model.suffix.lower() == ".json":
-        data = with_ids(read_data(arguments), arguments.id)
-        return Survey.load(arguments.model), _rows(arguments, data), None
-    model = read_model(arguments.model, arguments.trust)
-    data = with_ids(read_data(arguments), arguments.id, missing=arguments.rows is not None)
+    model = None
+    if arguments.model.suffix.lower() != ".json":
+        model = read_model(arguments.model, arguments.trust)
+    rows = data = read_data(arguments, model, missing=arguments.rows is not None)
+    if arguments.rows is not None:
+        rows = read_rows(arguments.rows, arguments, model)
+    if model is None:
+        return Survey.load(arguments.model), rows, None
     media.refuse_texts(data, arguments)
     ready = explainer(model, data, arguments)
     survey: Any = arguments.survey_rows
     if arguments.survey is not None:
         survey = Survey.load(arguments.survey, model)
-    return ready, _rows(arguments, data), survey
-
-
-def _rows(arguments: Namespace, data: Any) -> Any:
-    if arguments.rows is None:
-        return data
-    return with_ids(read_table(arguments.rows), arguments.id)
-
-
-def _limit(arguments: Namespace) -> Budget | None:
-    if arguments.limit is not None and arguments.money is not None:
-        raise InputError("give one of --limit, a number of rows, and --money")
-    if arguments.money is not None:
-        if arguments.price is None:
-            raise InputError("--money needs the --price of a row")
-        return Budget(money=arguments.money, price_per_row=arguments.price)
-    return None if arguments.limit is None else Budget(rows=arguments.limit)
+    return ready, rows, survey
 
 
 def _demo() -> tuple[Any, Any, Any]:
     """The demo's forest and its tumours."""
-    package("sklearn", "the demo")
-    package("pandas", "the demo")
-    from eagle import demos
-
-    ready, rows = demos.tumours()
+    package("sklearn", "the demo", "cli")
+    package("pandas", "the demo", "cli")
+    ready, rows = tumours()
     return ready, rows, 4096
 
 
 def options(p: ArgumentParser) -> None:
     """Adds the command's options."""
-    p.add_argument(
-        "model",
-        type=Path,
-        metavar="MODEL",
-        nargs="?",
-        help=".onnx, or .joblib or .pkl to trust, or the .json of 'eagle survey'; without it, the "
-        "demo's model",
+    p.usage = "eagle serve MODEL --data FILE [options]\n       eagle serve"
+    model_options(p, required=False, survey=True)
+    rows = data_options(p, required=False)
+    rows.add_argument(
+        "--rows", type=Path, metavar="FILE", help="rows to open (default: those of --data)"
     )
-    space_options(p, required=False)
-    add = p.add_argument
-    add("--rows", type=Path, metavar="FILE", help="rows to open (default: those of --data)")
-    id_option(p)
-    method_option(p)
-    asked = p.add_mutually_exclusive_group()
-    asked.add_argument("--survey", type=Path, metavar="FILE", help="explain from this survey")
-    asked.add_argument("--survey-rows", type=int, metavar="N", help="make a survey of N rows first")
-    add("--limit", type=int, metavar="N", help="ask at most N rows in all")
-    add("--price", type=float, metavar="P", help="price of a row, to be shown")
-    add("--money", type=float, metavar="M", help="spend at most M, at --price a row")
-    add("--together", type=int, default=1, metavar="N", help="threads that may ask at once (1)")
-    add("--host", default="127.0.0.1", metavar="ADDRESS", help="default: this machine alone")
-    add("--name", nargs="+", action="extend", default=[], help="names the page is opened by")
+    surveyed = how_options(p).add_mutually_exclusive_group()
+    surveyed.add_argument("--survey", type=Path, metavar="FILE", help="explain from this survey")
+    surveyed.add_argument(
+        "--survey-rows", type=int, metavar="N", help="make a survey of N rows first"
+    )
+    cost_options(p, estimate=False).add_argument(
+        "--price", type=float, metavar="P", help="price of a row: the page says what it costs first"
+    )
+    add = p.add_argument_group("page").add_argument
     add("--port", type=int, metavar="N", help="default: 8765, or any that is free")
-    add("--title", metavar="TEXT", help="what the page is called (default: the model's file)")
     add("--open", action="store_true", help="open it in the browser")
-    add("--trust", action="store_true", help="load a pickle, which runs code from it")

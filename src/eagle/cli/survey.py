@@ -8,22 +8,24 @@ from itertools import pairwise
 from pathlib import Path
 
 from eagle import Explainer, Survey
+from eagle._values.checks import integer
+from eagle._values.text import clean
 from eagle.cli.files import read_model, refuse_overwriting
 from eagle.cli.options import (
+    cost_options,
+    data_options,
     explainer,
-    id_option,
+    how_options,
     limit,
-    quote_options,
+    model_options,
     read_data,
-    table_options,
-    with_ids,
 )
 from eagle.cli.output import wrote
-from eagle.quote import Quote
-from eagle.survey.plan import Account
-from eagle.types import InputError, clean, integer
+from eagle.cost import CostEstimate
+from eagle.errors import InputError
+from eagle.limit import Meter
 
-FIRST = 1024
+FIRST_ROWS = 1024
 """First size of a survey. It then doubles, so that little is lost if the command is stopped."""
 
 
@@ -34,12 +36,11 @@ def survey(arguments: Namespace) -> int:
     refuse_overwriting([arguments.model, arguments.data], out)
     rows = integer(arguments.rows, "--rows", 1)
     model = read_model(arguments.model, arguments.trust)
-    data = with_ids(read_data(arguments), arguments.id)
-    ex = explainer(model, data, arguments)
-    if arguments.quote:
-        print(_quote(ex, rows, arguments.price))
+    ex = explainer(model, read_data(arguments, model), arguments)
+    if arguments.estimate:
+        print(_estimate(ex, rows, arguments.price))
         return 0
-    made = _asked(ex, rows, arguments)
+    made = _ask(ex, rows, arguments)
     made.save(out)
     if not arguments.quiet:
         print("\n".join(map(clean, made.describe().splitlines())))
@@ -49,28 +50,27 @@ def survey(arguments: Namespace) -> int:
 
 def lengths(rows: int) -> list[int]:
     """The lengths of the survey as it grows."""
-    out = [min(rows, FIRST)]
+    out = [min(rows, FIRST_ROWS)]
     while out[-1] < rows:
         out.append(min(2 * out[-1], rows))
     return out
 
 
-def _quote(ex: Explainer, rows: int, price: float | None) -> Quote:
+def _estimate(ex: Explainer, rows: int, price: float | None = None) -> CostEstimate:
     """The cost of the survey in steps: equal rows of one step are asked once."""
     plan = ex.survey_plan(rows)
     first, *others = [
-        replace(plan, drawn=plan.drawn.part(start, end)).quote(price_per_row=price)
+        replace(plan, drawn=plan.drawn.part(start, end)).estimate_cost(price_per_row=price)
         for start, end in pairwise([0, *lengths(rows)])
     ]
     return sum(others, first)
 
 
-def _asked(ex: Explainer, rows: int, arguments: Namespace) -> Survey:
+def _ask(ex: Explainer, rows: int, arguments: Namespace) -> Survey:
     """The survey. If it is stopped on the way, what was answered is written."""
     made: Survey | None = None
     most, progress = limit(arguments), not arguments.quiet
-    ask = ex.survey_plan(rows, limit=most).setting.ask
-    ask.refuse(_quote(ex, rows, None).rows, Account())  # before the first step is asked
+    Meter(most).refuse(_estimate(ex, rows).cost)  # before the first step is asked
     try:
         for count in lengths(rows):
             if made is None:
@@ -93,13 +93,13 @@ def _asked(ex: Explainer, rows: int, arguments: Namespace) -> Survey:
 
 def options(p: ArgumentParser) -> None:
     """Adds the command's options."""
-    p.add_argument("model", type=Path, metavar="MODEL", help=".onnx, or .joblib or .pkl to trust")
-    table_options(p)
-    add = p.add_argument
+    p.usage = "eagle survey MODEL --data FILE --out FILE [options]"
+    model_options(p)
+    data_options(p)
+    add = how_options(p, method=False).add_argument
     add("--rows", type=int, default=4096, metavar="N", help="rows to ask (default: 4096)")
-    id_option(p)
-    quote_options(p)
+    cost_options(p)
+    add = p.add_argument_group("output").add_argument
     add("--out", type=Path, metavar="FILE", required=True, help="the survey, a .json file")
-    add("--trust", action="store_true", help="load a pickle, which runs code from it")
     add("--quiet", action="store_true", help="no progress and no notes")
-    p.set_defaults(view=None, freeze=[], budget=None, method="default")
+    p.set_defaults(budget=None, method="default")

@@ -8,27 +8,30 @@ from pathlib import Path
 from typing import Any, Final
 
 import eagle
-from eagle.dataset.job import Maker
+from eagle._engine.targets import Target, check_target
+from eagle._tables.column import plain
+from eagle._values.text import short
+from eagle.dataset.parts import Maker
 from eagle.dataset.source import DataSource
-from eagle.files.folders import MANIFEST, Manifest
-from eagle.files.sealed import plain_json
-from eagle.survey.identity import versions
+from eagle.errors import InputError
+from eagle.explainer import setup_of
+from eagle.io.values import decode, encode
+from eagle.saved.folders import MANIFEST, Manifest
+from eagle.survey.identity import of_setup, versions
 from eagle.survey.survey import Survey
-from eagle.targets import Target
-from eagle.types import InputError, short
 from eagle.until import Rule
 
 PART_ROWS: Final[Mapping[str | None, int]] = {None: 256, "image": 16}
 """Rows per part, by what is explained. None is for everything else."""
 
-SURVEYED: Final = 10_000
+SURVEY_PART_ROWS: Final = 10_000
 """Rows per part from a survey: rows that are alike share work within a part."""
 
 
 def part_rows_of(maker: Maker) -> int:
     """How many rows a part has if it is not said."""
     if isinstance(maker, Survey):
-        return SURVEYED
+        return SURVEY_PART_ROWS
     return PART_ROWS.get(maker.kind.asked, PART_ROWS[None])
 
 
@@ -36,18 +39,19 @@ def manifest(
     maker: Maker, source: DataSource, part_rows: int, target: Target, until: Rule | None
 ) -> Manifest:
     """The manifest of a run."""
+    check_target(target)
     config = {
         "eagle": eagle.__version__,
-        "target": plain_json(target),
+        "target": tuple(map(plain, target)) if isinstance(target, tuple) else plain(target),
         "until": None if until is None else repr(until),
-        **(_of_survey(maker) if isinstance(maker, Survey) else maker.identity()),
+        **(_of_survey(maker) if isinstance(maker, Survey) else of_setup(setup_of(maker))),
         **source.describe(),
     }
-    return Manifest(config, source.files, part_rows, versions())
+    return Manifest(decode(encode(config), {}), source.files, part_rows, versions())
 
 
 def _of_survey(survey: Survey) -> dict[str, Any]:
-    ask, kernel = survey.setting.ask, survey.setting.kernel
+    kernel = survey.setting.kernel
     return {
         "model": survey.identity.model,
         "model digest": survey.identity.model_digest,
@@ -57,8 +61,8 @@ def _of_survey(survey: Survey) -> dict[str, Any]:
         "survey": survey.drawn.digest,
         "answers": sha256(survey.answers.tobytes()).hexdigest(),
         "seed": survey.seed,
-        "link": None if ask.box.link is None else repr(ask.box.link),
-        "asks its model": ask.can,
+        "link": None if survey.setting.box.link is None else repr(survey.setting.box.link),
+        "asks its model": survey.setting.has_model,
     }
 
 

@@ -1,32 +1,35 @@
-"""Workers on a Ray cluster: an actor each, which may have a part of a GPU."""
+"""Parts explained on a Ray cluster, by tasks of one part each, which may have a part of a GPU."""
 
 from __future__ import annotations
 
 import math
 import os
-import pickle
-from collections import deque
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final, final
 
-from eagle.dataset.crew import Died, Done, Event, Failed, Ready
-from eagle.dataset.job import FinishedPart, WorkerJob, shipped
-from eagle.dataset.local import error_of, module_path
-from eagle.dataset.worker import error_data
-from eagle.files.folders import DatasetPart
-from eagle.types import EagleError, MissingExtraError, message_of, short
+from eagle._values.checks import number, string
+from eagle._values.packages import package
+from eagle._values.text import message_of
+from eagle.dataset.parts import Job
+from eagle.dataset.report import Report
+from eagle.dataset.worker import MAX_DEATHS, Submit, pickle_job, work_on
+from eagle.errors import EagleError
+from eagle.saved.folders import DatasetPart
 
-QUIET: Final = {"include_dashboard": False, "log_to_driver": False}
+LOCAL_CLUSTER: Final = {"include_dashboard": False, "log_to_driver": False}
 """How a cluster is started here, if there is none."""
 
 
 @final
 @dataclass(frozen=True)
 class Ray:
-    """Actors of Ray, on a cluster at `address` ("auto" for the running one), or on this machine.
+    """Workers of Ray, on a cluster at `address` ("auto" for the running one), or on this machine.
 
-    Each actor takes `cpus` and `gpus` of a node, which may be fractions; without `cpus`, one, or
+    Each worker takes `cpus` and `gpus` of a node, which may be fractions; without `cpus`, one, or
     none beside a GPU. Source and output must have the same paths on all nodes: a shared folder.
     """
 
@@ -34,123 +37,81 @@ class Ray:
     cpus: float | None = None
     gpus: float = 0.0
 
+    def __post_init__(self) -> None:
+        if self.address is not None:
+            string(self.address, "an address")
+        for name, share in (("cpus", self.cpus), ("gpus", self.gpus)):
+            if share is not None or name == "gpus":
+                number(share, name, 0.0)
+
     @property
-    def options(self) -> dict[str, Any]:
-        """The options of an actor. Ray never restarts it: a new one is asked for instead."""
+    def needs(self) -> dict[str, float]:
+        """What a worker takes of a node."""
         cpus = (0.0 if self.gpus else 1.0) if self.cpus is None else self.cpus
-        return {"num_cpus": cpus, "num_gpus": self.gpus, "max_restarts": 0, "max_task_retries": 0}
+        return {"num_cpus": cpus, "num_gpus": self.gpus}
 
 
-@final
-class Doer:
-    """What runs in an actor."""
+@contextmanager
+def tasks(job: Job, settings: Ray, workers: int, report: Report) -> Iterator[Submit]:
+    """Lets a cluster explain parts. One that is not yet joined is left at the end.
 
-    def __init__(self, job: bytes) -> None:
-        self._content = job
-        self._job: WorkerJob
-        self._parts: Sequence[DatasetPart]
+    A part whose worker or node is lost is given to another one by Ray. A worker is used again for
+    the next part, with the job that it has read: also one with a GPU, which Ray would end.
+    """
+    ray, content = _ray(), pickle_job(job)
+    joins = not ray.is_initialized()
+    if joins:
+        _join(ray, settings, workers)
+    if not any(_fits(node, settings.needs) for node in ray.nodes()):
+        cpus, gpus = settings.needs.values()
+        report.say(f"waiting for a node with {cpus:g} CPUs and {gpus:g} GPUs: the cluster has none")
+    task = ray.remote(max_retries=MAX_DEATHS - 1, max_calls=0, **settings.needs)(_work_on)
+    reference, given = ray.put(content), set[Any]()
 
-    def ready(self) -> bool | dict[str, Any]:
-        """Read the job. An error comes back as plain data."""
-        try:
-            self._job, self._parts = pickle.loads(self._content)
-        except Exception as error:  # code of the user's own modules may raise anything
-            return error_data(error, "the job could not be read in a worker: ")
-        return True
+    def submit(part: DatasetPart) -> Future[EagleError | None]:
+        result = task.remote(part, [reference])
+        given.add(result)
+        future: Future[EagleError | None] = result.future()
+        future.add_done_callback(lambda _: given.discard(result))
+        return future
 
-    def explain(self, number: int) -> FinishedPart | dict[str, Any]:
-        """A part that was made, or an error as plain data."""
-        try:
-            return self._job.explain(self._parts[number])
-        except Exception as error:  # the model may raise anything
-            return error_data(error)
-
-
-@final
-class Actors:
-    """Workers that are actors. They end with this process, however it ends."""
-
-    def __init__(
-        self, job: WorkerJob, parts: Sequence[DatasetPart], settings: Ray, workers: int
-    ) -> None:
-        ray = _ray()
-        self._settings = settings
-        self._mine = not ray.is_initialized()
-        if self._mine:
-            _join(ray, settings, workers)
-        self._job = ray.put(shipped((job, tuple(parts))))
-        self._kind = ray.remote(Doer).options(**settings.options)
-        self._actors: list[Any] = []
-        self._waiting: dict[Any, int] = {}
-        self._happened: deque[Event] = deque()
-
-    @property
-    def needs(self) -> str:
-        ray, wanted = _ray(), self._settings.options
-        free = ray.available_resources()
-        return (
-            f"the cluster to have {wanted['num_cpus']:g} CPUs and {wanted['num_gpus']:g} GPUs free "
-            f"for a worker; it has {free.get('CPU', 0):g} and {free.get('GPU', 0):g}"
-        )
-
-    def hire(self) -> int:
-        actor = self._kind.remote(self._job)
-        self._actors.append(actor)
-        self._waiting[actor.ready.remote()] = len(self._actors) - 1
-        return len(self._actors) - 1
-
-    def give(self, worker: int, part: DatasetPart) -> None:
-        self._waiting[self._actors[worker].explain.remote(part.number)] = worker
-
-    def next(self, seconds: float) -> Event | None:
-        if not self._happened:
-            done, _ = _ray().wait(list(self._waiting), num_returns=1, timeout=seconds)
-            for one in done:
-                self._happened.append(self._event(one, self._waiting.pop(one)))
-        return self._happened.popleft() if self._happened else None
-
-    def _event(self, done: Any, worker: int) -> Event:
-        ray = _ray()
-        try:
-            value = ray.get(done)
-        except ray.exceptions.RayError as error:
-            ray.kill(self._actors[worker])  # it may live on where it cannot be reached
-            return Died(worker, short(message_of(error), 300))
-        if isinstance(value, FinishedPart):
-            return Done(worker, value)
-        if isinstance(value, dict):
-            return Failed(worker, error_of(value["error"], value["sentence"]))
-        return Ready(worker)
-
-    def close(self) -> None:
-        ray = _ray()
-        for actor in self._actors:
-            ray.kill(actor)
-        if self._mine:
+    try:
+        yield submit
+    finally:
+        for result in list(given):
+            ray.cancel(result, force=True)
+        if joins:
             ray.shutdown()
+
+
+def _work_on(part: DatasetPart, reference: list[Any]) -> EagleError | None:
+    """Explain a part, in a worker. The job is fetched once: what is in a list comes as it is."""
+    return work_on(part, reference[0].hex(), lambda: _ray().get(reference[0]))
+
+
+def _fits(node: dict[str, Any], needs: dict[str, float]) -> bool:
+    has = node["Resources"] if node["Alive"] else {}
+    cpus, gpus = needs.values()
+    return bool(has.get("CPU", 0) >= cpus and has.get("GPU", 0) >= gpus)
 
 
 def _join(ray: Any, settings: Ray, workers: int) -> None:
     """Join the cluster, or start one on this machine that is as large as the workers need."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    modules = os.pathsep.join(entry or os.getcwd() for entry in sys.path)
     try:
         if settings.address is not None:
             ray.init(address=settings.address, log_to_driver=False)
             return
-        wanted = settings.options
         ray.init(
             address="local",
-            num_cpus=max(1, math.ceil(workers * wanted["num_cpus"])),
-            runtime_env={"env_vars": {"PYTHONPATH": module_path()}},
-            **QUIET,
+            num_cpus=max(1, math.ceil(workers * settings.needs["num_cpus"])),
+            runtime_env={"env_vars": {"PYTHONPATH": modules}},
+            **LOCAL_CLUSTER,
         )
     except (ConnectionError, RuntimeError, ValueError) as error:
         raise EagleError(f"no Ray cluster could be reached: {message_of(error)}") from None
 
 
 def _ray() -> Any:
-    try:
-        import ray
-    except ImportError:
-        raise MissingExtraError("engine='ray'", "ray", "cluster") from None
-    return ray
+    return package("ray", "engine='ray'", "cluster")

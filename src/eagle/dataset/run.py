@@ -1,40 +1,32 @@
-"""A run: parts that are not there yet, handed out to workers one at a time each."""
+"""A run: the parts that are not there yet are explained, here or by workers."""
 
 from __future__ import annotations
 
-import time
-from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
-from typing import Any, Final, Literal, final
+from typing import Any, Literal
 
+from eagle._engine.targets import Target
+from eagle._values.checks import check_flags, integer, path_of, string
+from eagle._values.text import short_repr
 from eagle.dataset import config
-from eagle.dataset.crew import Crew, Died, Done, Failed, Inline, Ready
-from eagle.dataset.job import Maker, WorkerJob
-from eagle.dataset.local import Processes
-from eagle.dataset.ray import Actors, Ray
+from eagle.dataset.interrupts import Interrupts
+from eagle.dataset.parts import Job, Maker, explain_part
+from eagle.dataset.processes import by_processes
+from eagle.dataset.ray import Ray, tasks
 from eagle.dataset.report import Report
-from eagle.dataset.signals import Stopping
 from eagle.dataset.source import data_source
+from eagle.dataset.worker import hand_out
+from eagle.errors import InputError
 from eagle.explainer import Explainer
 from eagle.explanations import Explanations
-from eagle.files import atomic, folders
-from eagle.files.folders import DatasetPart, Manifest
+from eagle.io import atomic
+from eagle.saved import folders
+from eagle.saved.folders import DatasetPart, Manifest
 from eagle.survey.survey import Survey
-from eagle.targets import Target
-from eagle.types import EagleError, InputError, integer, told
-from eagle.until import Rule
-
-DEATHS: Final = 3
-"""The run ends with an error after this many workers died at the same part."""
-
-SAID: Final = 30.0
-"""Seconds without a ready worker after which a message says what is waited for."""
-
-LONGEST: Final = 900.0
-"""Seconds without a ready worker after which the run ends with an error."""
+from eagle.until import Rule, refuse_rule
 
 
 def explain(
@@ -68,66 +60,84 @@ def explain(
     them. What is given back is read from the folder when it is looked at, as by `eagle.load`.
     """
     if not isinstance(maker, Explainer | Survey):
-        raise InputError(f"rows are explained by an Explainer or a Survey, not {told(maker)}")
+        raise InputError(f"rows are explained by an Explainer or a Survey, not {short_repr(maker)}")
     if isinstance(maker, Survey) and until is not None:
         raise InputError("a survey is asked already: a rule is for survey.grow, or an Explainer")
     if isinstance(maker, Explainer) and predictions is not None:
         raise InputError("predictions are for a Survey: an Explainer asks its model")
+    if isinstance(maker, Explainer):
+        refuse_rule(until, maker.method.name, maker.method.planned)
     integer(workers, "workers", 1)
-    crew_of = _engine(engine)
+    check_flags(progress=progress)
+    if id_column is not None:
+        string(id_column, "id_column, the name of a column,")
+    source, folder = path_of(source, "source"), path_of(out, "out")
+    cluster = _engine(engine)
     part_rows = config.part_rows_of(maker) if part_rows is None else part_rows
     asked = None if isinstance(maker, Survey) else maker.kind.asked
     ground = maker.background
-    rows = data_source(Path(source), asked, ground, columns, id_column, predictions)
+    rows = data_source(source, asked, ground, columns, id_column, predictions)
     manifest = config.manifest(maker, rows, integer(part_rows, "part_rows", 1), target, until)
-    folder = Path(out)
-    if Path(source).is_dir() and folder.resolve().is_relative_to(Path(source).resolve()):
+    if source.is_dir() and folder.resolve().is_relative_to(source.resolve()):
         raise InputError(f"{folder} lies in the source, {source}: name a folder outside of it")
     config.begin(folder, manifest)
     with _alone(folder):
         atomic.sweep(folder)
         todo = [part for part in manifest.parts if not part.there(folder)]
-        job = WorkerJob(maker, rows, folder.absolute(), target, until)
+        job = Job(maker, rows, folder.absolute(), target, until)
         if todo:
-            _run(job, manifest, todo, min(workers, len(todo)), crew_of, progress)
+            _run(job, manifest, todo, min(workers, len(todo)), cluster, progress)
+        manifest.finish(folder)
     return folders.load(folder)
 
 
 def _engine(engine: Any) -> Ray | None:
     if isinstance(engine, Ray):
         return engine
-    if engine not in ("local", "ray"):
-        raise InputError(f"an engine is 'local', 'ray' or a Ray(…), not {told(engine)}")
+    if not isinstance(engine, str) or engine not in ("local", "ray"):
+        raise InputError(f"an engine is 'local', 'ray' or a Ray(…), not {short_repr(engine)}")
     return Ray() if engine == "ray" else None
 
 
 def _run(
-    job: WorkerJob,
+    job: Job,
     manifest: Manifest,
     todo: Sequence[DatasetPart],
     workers: int,
     cluster: Ray | None,
     progress: bool,
 ) -> None:
-    parts, left = manifest.parts, sum(map(len, todo))
-    report = Report(len(parts), manifest.rows, len(todo), manifest.rows - left, not progress)
-    crew: Crew
-    if cluster is not None:
-        crew = Actors(job, parts, cluster, workers)
-    else:
-        crew = Inline(job) if workers == 1 else Processes(job, parts)
-    with Stopping(silent=not progress) as stop:
-        shift = Shift(crew, todo, report, stop)
+    report = Report(sum(map(len, todo)), silent=not progress)
+    with Interrupts(report) as interrupts:
         try:
-            shift.work(workers)
+            if cluster is not None:
+                with tasks(job, cluster, workers, report) as submit:
+                    hand_out(submit, todo, workers, report, interrupts)
+            elif workers > 1:
+                by_processes(job, todo, workers, report, interrupts)
+            else:
+                _explain_here(job, todo, report, interrupts)
         except BaseException as error:
             error.add_note(_how_far(manifest, job.out))
             raise
         finally:
             report.close()
-            crew.close()
-    if stop.asked:
-        stop.act(_how_far(manifest, job.out))
+    if interrupts.stop:
+        interrupts.act(_how_far(manifest, job.out))
+
+
+def _explain_here(
+    job: Job, todo: Sequence[DatasetPart], report: Report, interrupts: Interrupts
+) -> None:
+    for part in todo:
+        if interrupts.stop:
+            return
+        try:
+            explain_part(job, part)
+        except Exception as error:  # the model may raise anything
+            error.add_note(f"at {part.label_of_rows}")
+            raise
+        report.add(part)
 
 
 def _how_far(manifest: Manifest, folder: Path) -> str:
@@ -135,108 +145,6 @@ def _how_far(manifest: Manifest, folder: Path) -> str:
     return (
         f"{done:,} of {len(manifest.parts):,} parts are in {folder}: give the same command again "
         "to go on"
-    )
-
-
-@final
-class Shift:
-    """Hands out parts, and replaces workers that die."""
-
-    def __init__(
-        self, crew: Crew, todo: Sequence[DatasetPart], report: Report, stop: Stopping
-    ) -> None:
-        self._crew, self._report, self._stop = crew, report, stop
-        self._waiting = deque(todo)
-        self._at: dict[int, DatasetPart] = {}
-        self._starting: set[int] = set()
-        self._idle: set[int] = set()
-        self._deaths: Counter[int] = Counter()
-        self._error: Exception | None = None
-        self._quiet = time.monotonic()
-
-    def work(self, workers: int) -> None:
-        """Explain all parts. If a worker fails, the others finish the parts they are at."""
-        for _ in range(workers):
-            self._starting.add(self._crew.hire())
-        while self._at or (self._waiting and not self._ending):
-            event = self._crew.next(1.0)
-            match event:
-                case Ready(worker):
-                    self._starting.discard(worker)
-                    self._report.ready()
-                    self._give(worker)
-                case Done(worker, made):
-                    del self._at[worker]
-                    self._report.add(made)
-                    self._give(worker)
-                case Failed(worker, error):
-                    placed = _placed(error, self._at.pop(worker, None))
-                    self._error = self._error or placed
-                    self._starting.discard(worker)
-                case Died(worker, why):
-                    self._replace(worker, why)
-                case None:
-                    self._wait()
-        if self._error is not None:
-            raise self._error
-
-    @property
-    def _ending(self) -> bool:
-        return self._stop.asked or self._error is not None
-
-    def _give(self, worker: int) -> None:
-        """The next part for a worker, if there is one. If not, a part may still come back."""
-        self._quiet = time.monotonic()
-        if self._waiting and not self._ending:
-            part = self._at[worker] = self._waiting.popleft()
-            self._crew.give(worker, part)
-        else:
-            self._idle.add(worker)
-
-    def _replace(self, worker: int, why: str) -> None:
-        """A worker is gone: its part is done again, by another."""
-        self._idle.discard(worker)
-        part = self._at.pop(worker, None)
-        if part is None and worker not in self._starting:
-            return  # it had nothing to do, or has said already why it ends
-        self._starting.discard(worker)
-        number = -1 if part is None else part.number
-        self._deaths[number] += 1
-        if self._deaths[number] >= DEATHS:
-            self._error = self._error or EagleError(_deadly(part, why))
-            return
-        if part is not None:
-            self._waiting.appendleft(part)
-            self._report.say(f"a worker died at {part.told}: another does it again")
-        if self._idle:  # it holds what a new one might wait for
-            self._give(self._idle.pop())
-        elif not self._ending:
-            self._starting.add(self._crew.hire())
-
-    def _wait(self) -> None:
-        """Called after a second without an event. If no worker gets ready, report it, then end."""
-        if self._at:
-            self._quiet = time.monotonic()
-        waited = time.monotonic() - self._quiet
-        if SAID <= waited < SAID + 1:
-            self._report.say(f"waiting for {self._crew.needs}")
-        if waited > LONGEST:
-            raise EagleError(f"gave up after {waited:.0f} s of waiting for {self._crew.needs}")
-
-
-def _placed(error: Exception, part: DatasetPart | None) -> Exception:
-    """The error, with a note of where it happened."""
-    if part is not None:
-        error.add_note(f"at {part.told}")
-    return error
-
-
-def _deadly(part: DatasetPart | None, why: str) -> str:
-    if part is None:
-        return f"{DEATHS} workers died before they were ready: {why}"
-    return (
-        f"{DEATHS} workers died at {part.told}, perhaps for want of memory: give fewer workers, or "
-        f"smaller part_rows and another folder; of the last one, {why}"
     )
 
 

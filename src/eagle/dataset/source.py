@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,8 +12,11 @@ from typing import Any, Final, Protocol, final
 
 import numpy as np
 
-from eagle.table.background import Background
-from eagle.types import InputError, MissingExtraError, message_of, told
+from eagle._tables.background import Background
+from eagle._values.checks import elements, string
+from eagle._values.packages import package
+from eagle._values.text import message_of, short_repr
+from eagle.errors import InputError, MissingExtraError
 
 IMAGES: Final = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp", ".npy")
 """How files of images end."""
@@ -65,8 +68,8 @@ class WantedColumns:
 
     @property
     def every(self) -> list[str]:
-        more = () if self.ids is None else (self.ids,)
-        return list(dict.fromkeys((*self.features, *more, *self.predictions)))
+        ids = () if self.ids is None else (self.ids,)
+        return list(dict.fromkeys((*self.features, *ids, *self.predictions)))
 
 
 @final
@@ -84,9 +87,11 @@ class Parquet:
         return tuple((name, _footer(self.folder / name).num_rows) for name in self.names)
 
     def describe(self) -> dict[str, Any]:
+        schema = _schema(self.folder / self.names[0])
+        types = "\n".join(f"{name} {schema.field(name).type}" for name in self.wanted.every)
         return {
             "sizes": [(self.folder / name).stat().st_size for name in self.names],
-            "schema": _schema_digest(self.folder / self.names[0], self.wanted.every),
+            "schema": hashlib.sha256(types.encode()).hexdigest(),
             "columns": list(self.wanted.features),
             "ids": self.wanted.ids,
             "predictions": list(self.wanted.predictions),
@@ -99,17 +104,15 @@ class Parquet:
     def read(self, file: str, start: int, end: int, first: int) -> SourceRows:
         path, wanted = self.folder / file, self.wanted
         with reading(path):
-            if self.stream is None or not self.stream.can(path, start):
-                self.stream = Stream(path, wanted.every, start)
+            if self.stream is None or self.stream.path != path:
+                self.stream = Stream(path, wanted.every)
             table = self.stream.rows(start, end)
+            ids = range(first, first + end - start)
+            predictions = [table.column(name).to_numpy() for name in wanted.predictions]
             return SourceRows(
                 self._features(table),
-                range(first, first + end - start)
-                if wanted.ids is None
-                else table.column(wanted.ids).to_pylist(),
-                np.column_stack([table.column(name).to_numpy() for name in wanted.predictions])
-                if wanted.predictions
-                else None,
+                ids if wanted.ids is None else table.column(wanted.ids).to_pylist(),
+                np.column_stack(predictions) if predictions else None,
             )
 
     def _features(self, table: Any) -> Any:
@@ -124,50 +127,43 @@ class Parquet:
 
 @final
 class Stream:
-    """A Parquet file that is read forwards, a batch of rows at a time."""
+    """A Parquet file that is read forwards, a batch of rows at a time.
 
-    def __init__(self, path: Path, columns: list[str], start: int) -> None:
-        parquet = _parquet()
-        self._path, self._file = path, parquet.ParquetFile(path, buffer_size=BUFFER)
-        groups, self._at = range(self._file.num_row_groups), 0
-        ends = np.cumsum([self._file.metadata.row_group(g).num_rows for g in groups])
-        skipped = int(np.searchsorted(ends, start, side="right"))
-        self._at = int(ends[skipped - 1]) if skipped else 0
-        self._ends = ends
-        self._batches = self._read(groups[skipped:], columns)
-        self._left: list[Any] = []
+    One group of rows is open: a reader of several would keep all that it has read of them.
+    """
 
-    def _read(self, groups: Sequence[int], columns: list[str]) -> Iterator[Any]:
-        """Batches of rows. A reader of several groups would keep all that it has read of them."""
-        for group in groups:
-            yield from self._file.iter_batches(
-                batch_size=BATCH, row_groups=[group], columns=columns
-            )
-
-    def can(self, path: Path, start: int) -> bool:
-        """Whether rows from `start` on are ahead, and not far: no group of rows lies between."""
-        here, there = np.searchsorted(self._ends, [self._at, start], side="right")
-        return path == self._path and self._at <= start and there - here <= 1
+    def __init__(self, path: Path, columns: list[str]) -> None:
+        self.path, self._columns = path, columns
+        self._file = _parquet().ParquetFile(path, buffer_size=BUFFER)
+        about = self._file.metadata
+        sizes = [about.row_group(group).num_rows for group in range(about.num_row_groups)]
+        self._starts = np.cumsum([0, *sizes])
+        self._group, self._batches = -1, iter(())
+        self._batch: Any = ()
+        self._first = 0  # the number of the batch's first row
 
     def rows(self, start: int, end: int) -> Any:
-        """These rows, as a pyarrow table. What lies before them is gone afterwards."""
+        """These rows, as a pyarrow table."""
         import pyarrow as pa
 
-        out: list[Any] = []
-        while self._at < end:
-            batch = self._left.pop() if self._left else next(self._batches, None)
-            if batch is None:
-                raise InputError(
-                    f"{self._path} has fewer rows than its footer says: is it damaged?"
-                )
-            skip = min(max(start - self._at, 0), len(batch))
-            take = min(end - self._at, len(batch))
-            if take > skip:
-                out.append(batch.slice(skip, take - skip))
-            if take < len(batch):
-                self._left.append(batch.slice(take))
-            self._at += take
-        return pa.Table.from_batches(out)
+        pieces = []
+        while start < end:
+            self._seek(start)
+            pieces.append(self._batch.slice(start - self._first, end - start))
+            start += len(pieces[-1])
+        return pa.Table.from_batches(pieces)
+
+    def _seek(self, row: int) -> None:
+        """Read on to the batch with a row, from the beginning of its group if need be."""
+        group = int(np.searchsorted(self._starts, row, side="right")) - 1
+        if group != self._group or row < self._first:
+            self._group, self._first, self._batch = group, int(self._starts[group]), ()
+            self._batches = self._file.iter_batches(BATCH, [group], self._columns)
+        while row >= self._first + len(self._batch):
+            self._first += len(self._batch)
+            self._batch = next(self._batches, None)
+            if self._batch is None:
+                raise InputError(f"{self.path} has fewer rows than its footer says: is it damaged?")
 
 
 # -- images --------------------------------------------------------------------------------------
@@ -201,15 +197,12 @@ def _image(path: Path) -> Any:
             return np.load(path, allow_pickle=False)
         except ValueError as error:
             raise InputError(f"{path} is no array of pixels: {message_of(error)}") from None
+    pillow = package("PIL.Image", f"reading {path}", "image")
     try:
-        from PIL import Image, UnidentifiedImageError
-    except ImportError:
-        raise MissingExtraError(f"reading {path}", "pillow", "image") from None
-    try:
-        with Image.open(path) as image:
+        with pillow.open(path) as image:
             plain = image.mode in ("L", "RGB", "LA", "RGBA")
             return np.asarray(image if plain else image.convert("RGB"))
-    except UnidentifiedImageError:
+    except pillow.UnidentifiedImageError:
         raise InputError(f"{path} is not an image that can be read") from None
 
 
@@ -233,8 +226,8 @@ def data_source(
     names = _parquets(path)
     folder = path if path.is_dir() else path.parent
     schema = _schema(folder / names[0])
-    more = _listed(predictions)
-    features, named = _features(schema, asked, background, _listed(columns), {ids, *more}, path)
+    more = _names_in(predictions)
+    features, named = _features(schema, asked, background, _names_in(columns), {ids, *more}, path)
     wanted = WantedColumns(features, ids, more, asked is None, named)
     for name in names:
         has = _schema(folder / name)
@@ -284,14 +277,17 @@ def _features(
         raise InputError("columns of a Parquet file have texts for names: name those of data so")
     odd = [name for name in columns if name not in texts]
     if odd:
-        raise InputError(f"columns names {told(odd[0])}, which the explainer does not know")
+        raise InputError(f"columns names {short_repr(odd[0])}, which the explainer does not know")
     return tuple(texts), not isinstance(template.native, np.ndarray)
 
 
-def _listed(names: str | Sequence[str] | None) -> tuple[str, ...]:
+def _names_in(names: str | Sequence[str] | None) -> tuple[str, ...]:
     if names is None:
         return ()
-    return (names,) if isinstance(names, str) else tuple(names)
+    if isinstance(names, str):
+        return (names,)
+    listed = elements(names, "names of columns")
+    return tuple(string(name, "the name of a column") for name in listed)
 
 
 def _parquets(path: Path) -> tuple[str, ...]:
@@ -321,13 +317,6 @@ def _images(path: Path) -> ImageFiles:
     return ImageFiles(path, tuple(files))
 
 
-def _schema_digest(path: Path, columns: Sequence[Hashable]) -> str:
-    schema = _schema(path)
-    with reading(path):
-        told = "\n".join(f"{name} {schema.field(name).type}" for name in columns)
-    return hashlib.sha256(told.encode()).hexdigest()
-
-
 def _schema(path: Path) -> Any:
     with reading(path):
         return _footer(path).schema.to_arrow_schema()
@@ -353,8 +342,4 @@ def reading(path: Path) -> Iterator[None]:
 
 
 def _parquet() -> Any:
-    try:
-        from pyarrow import parquet
-    except ImportError:
-        raise MissingExtraError("explaining a data set", "pyarrow", "cli") from None
-    return parquet
+    return package("pyarrow.parquet", "explaining a data set", "cli")

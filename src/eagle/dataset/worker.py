@@ -1,74 +1,111 @@
-"""A worker process: parts come in by numbers, a line each, and what was done goes out.
+"""What workers are sent, and what they do: a job that is read once in each, and parts of it.
 
-It speaks over its standard input and output. What the model prints goes to standard error.
+Errors come back as sentences alone: the class of an error that a model raised need not exist where
+it is read. What a call raises means that the worker itself has failed.
 """
 
 from __future__ import annotations
 
-import json
-import os
 import pickle
-import signal
-import sys
-from collections.abc import Iterator
-from dataclasses import asdict
-from pathlib import Path
-from queue import SimpleQueue
-from threading import Thread
-from typing import IO, Any
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from typing import Final, TypeAlias
 
-from eagle.types import EagleError, message_of
+from eagle._values.text import message_of, short
+from eagle.dataset.interrupts import Interrupts
+from eagle.dataset.parts import Job, explain_part
+from eagle.dataset.report import Report
+from eagle.errors import AnswerError, EagleError, InputError, ModelError, ReplyError
+from eagle.saved.folders import DatasetPart
 
+Submit: TypeAlias = Callable[[DatasetPart], "Future[EagleError | None]"]
+"""Lets a part be explained elsewhere. The future has the model's error, and raises the worker's."""
 
-def main(path: str) -> None:
-    """Do the parts that are asked for, until the parent closes the pipe, or ends."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which then says so
-    tasks, replies = _channels()
-    asked = _tasks(tasks)
+ERROR_TYPES: Final = (InputError, AnswerError, ReplyError, ModelError)
+"""Errors that can be made of a sentence. All others come back as an `EagleError`."""
 
-    def reply(data: dict[str, Any]) -> None:
-        replies.write(json.dumps(data) + "\n")
-        replies.flush()
+MAX_DEATHS: Final = 3
+"""The run ends with an error when workers have died this often."""
 
-    try:
-        job, parts = pickle.loads(Path(path).read_bytes())
-    except Exception as error:  # code of the user's own modules may raise anything
-        reply(error_data(error, "the job could not be read in a worker process: "))
-        return
-    reply({"ready": True})
-    for number in asked:
-        try:
-            reply({"made": asdict(job.explain(parts[number]))})
-        except Exception as error:  # so may the model
-            reply(error_data(error))
+_JOBS: Final[dict[str, Job]] = {}
+"""The job of this process, once it is read, by the name of its run."""
 
 
-def error_data(error: Exception, before: str = "") -> dict[str, Any]:
-    """An error as plain data."""
-    said = message_of(error)
-    if not isinstance(error, EagleError):
-        said = f"{type(error).__name__}: {said}"
-    return {"error": type(error).__name__, "sentence": before + said}
+class DeathError(EagleError):
+    """A worker has died. What it was at is not done."""
 
 
-def _channels() -> tuple[IO[str], IO[str]]:
-    """The pipes from and to the parent. The model neither reads the one nor writes the other."""
-    tasks, replies = os.fdopen(os.dup(0)), os.fdopen(os.dup(1), "w")
-    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    os.dup2(2, 1)
-    sys.stdout = sys.stderr
-    return tasks, replies
-
-
-def _tasks(tasks: IO[str]) -> Iterator[int]:
-    """Numbers of parts. When the pipe ends, so does the process, even in the middle of a part."""
-    queue: SimpleQueue[int] = SimpleQueue()
-
-    def read() -> None:
-        for line in tasks:
-            queue.put(int(line))
-        os._exit(0)
-
-    Thread(target=read, daemon=True).start()
+def hand_out(
+    submit: Submit,
+    todo: Sequence[DatasetPart],
+    workers: int,
+    report: Report,
+    interrupts: Interrupts,
+) -> None:
+    """Explain all parts. After an error or a signal, those at hand are finished."""
+    waiting, at = deque(todo), dict[Future[EagleError | None], DatasetPart]()
+    error: EagleError | None = None
     while True:
-        yield queue.get()
+        while waiting and len(at) < workers and error is None and not interrupts.stop:
+            part = waiting.popleft()
+            at[submit(part)] = part
+        if not at:
+            break
+        for future in wait(at, 1.0, FIRST_COMPLETED).done:
+            part = at.pop(future)
+            try:
+                found = future.result()
+            except Exception as death:  # each library has its own
+                each = "; ".join(sorted(one.label_of_rows for one in (part, *at.values())))
+                why = short(message_of(death), 300)
+                raise DeathError(
+                    f"a worker died at {short(each, 200)}, perhaps for want of memory: fewer "
+                    f"workers, or smaller part_rows and another folder, need less ({why})"
+                ) from None
+            if found is None:
+                report.add(part)
+            else:
+                found.add_note(f"at {part.label_of_rows}")
+                error = error or found
+    if error is not None:
+        raise error
+
+
+def pickle_job(job: Job) -> bytes:
+    """A job as bytes. Functions of a script or notebook go along, if `cloudpickle` is there."""
+    try:
+        import cloudpickle as pickler
+    except ImportError:
+        pickler = pickle
+    try:
+        content: bytes = pickler.dumps(job, protocol=5)
+    except Exception as error:  # a model's own code may raise anything
+        raise InputError(
+            "this cannot be sent to workers, since it cannot be pickled "
+            f"({type(error).__name__}: {message_of(error)}): say workers=1, without a cluster"
+        ) from None
+    return content
+
+
+def work_on(part: DatasetPart, run: str, content: Callable[[], bytes]) -> EagleError | None:
+    """Explain a part of a run, in a worker. The run's job is read by the first call."""
+    try:
+        if run not in _JOBS:
+            _JOBS.clear()
+            _JOBS[run] = pickle.loads(content())
+    except Exception as error:  # code of the user's own modules may raise anything
+        return _sentence(error, "the job could not be read in a worker: ")
+    try:
+        explain_part(_JOBS[run], part)
+    except Exception as error:  # the model may raise anything
+        return _sentence(error)
+    return None
+
+
+def _sentence(error: Exception, before: str = "") -> EagleError:
+    for kind in ERROR_TYPES:
+        if type(error) is kind:
+            return kind(before + message_of(error))
+    name = "" if isinstance(error, EagleError) else f"{type(error).__name__}: "
+    return EagleError(f"{before}{name}{message_of(error)}")

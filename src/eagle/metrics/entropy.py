@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from eagle._values.arrays import Array
 from eagle.metrics.validate import runs
-from eagle.types import Array
 
 __all__ = ["importance_entropy", "sign_entropy"]
 
@@ -16,7 +16,7 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
-ABSENT = 0.1
+ABSENCE_PENALTY = 0.1
 """The penalty for features that are always 0: see `sign_entropy`."""
 
 
@@ -33,7 +33,7 @@ def sign_entropy(scores: ArrayLike) -> float:
     doubt = _entropy(np.stack([up, down]) / np.maximum(up + down, 1))
     d, present = len(up), int(np.count_nonzero(up + down))
     if doubt == 0 and present < d / 2:
-        return ABSENT * (d - present) / d
+        return ABSENCE_PENALTY * (d - present) / d
     return doubt
 
 

@@ -15,8 +15,10 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from eagle._values.arrays import Array
+from eagle._values.checks import as_numbers, check_function
+from eagle.errors import InputError
 from eagle.metrics.validate import count, finite_numbers
-from eagle.types import Array, InputError
 
 __all__ = ["Gaps", "deletion", "drop", "gaps", "held_out_rank", "insertion"]
 
@@ -99,7 +101,7 @@ def held_out_rank(scores: ArrayLike, masks: ArrayLike, answers: ArrayLike) -> fl
     with the answers. `masks`, shape (m, d), are True where a feature is kept. It is NaN where one
     of the two does not vary.
     """
-    kept = np.asarray(masks)
+    kept = as_numbers(masks, "masks")
     size, known = finite_numbers(scores, "scores", "d"), finite_numbers(answers, "answers", "m")
     if kept.shape != (len(known), len(size)) or not np.isin(kept, (0, 1)).all():
         raise InputError(
@@ -121,7 +123,7 @@ def _ranks(values: Array) -> Array:
 
 
 def _order(order: ArrayLike) -> NDArray[np.intp]:
-    places = np.asarray(order)
+    places = as_numbers(order, "order")
     if places.ndim != 1 or not places.size or places.dtype.kind not in "iu":
         raise InputError("order must list integers, shape (d,): the features' places")
     if not np.array_equal(np.sort(places), np.arange(len(places))):
@@ -136,6 +138,7 @@ def _first(order: NDArray[np.intp]) -> Masks:
 
 
 def _answers(ask: Ask, masks: Masks) -> Array:
+    check_function(ask, "ask")
     answers = finite_numbers(ask(masks), "answers", "m")
     if len(answers) != len(masks):
         raise InputError(f"{len(masks)} masks need as many answers, not {len(answers)}")

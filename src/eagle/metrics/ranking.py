@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from eagle._values.arrays import Array
+from eagle._values.text import finite, short_repr
+from eagle._values.ties import rank
+from eagle.errors import InputError
 from eagle.metrics.entropy import sign_entropy
 from eagle.metrics.validate import pairs, runs
-from eagle.ties import ranked
-from eagle.types import Array, InputError
 
 __all__ = ["consistency", "rank_similarity"]
 
@@ -32,8 +34,8 @@ def rank_similarity(scores: ArrayLike, persistence: float = PERSISTENCE) -> floa
     runs this raises A to 1/R + (1 − 1/R)·A.
     """
     by_run = runs(scores)
-    if not 0 < persistence < 1:
-        raise InputError(f"persistence must be between 0 and 1, not {persistence!r}")
+    if not finite(persistence) or not 0 < persistence < 1:
+        raise InputError(f"persistence must be between 0 and 1, not {short_repr(persistence)}")
     sides = [_overlaps(*_ranks(side), persistence) for side in (by_run, -by_run)]
     return float(np.mean(sides))
 
@@ -50,7 +52,7 @@ def consistency(scores: ArrayLike, persistence: float = PERSISTENCE) -> float:
 def _ranks(scores: Array) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """The rank of each positive score from 1, and d + 1 for the rest; how many are ranked."""
     there = scores > 0
-    order = ranked(np.where(there, scores, -scores.max(axis=1, keepdims=True)))
+    order = rank(np.where(there, scores, -scores.max(axis=1, keepdims=True)))
     ranks = np.empty(scores.shape, dtype=np.intp)
     np.put_along_axis(ranks, order, np.arange(1, scores.shape[1] + 1)[None], axis=1)
     return np.where(there, ranks, scores.shape[1] + 1), there.sum(axis=1)
@@ -60,7 +62,7 @@ def _overlaps(ranks: NDArray[np.intp], lengths: NDArray[np.intp], p: float) -> A
     """RBO_ext of each pair of rankings (Webber et al. 2010, Eq. 32), shape (pairs,)."""
     first, second = pairs(len(ranks))
     depth = np.arange(1, ranks.shape[1] + 1)
-    shared = _shared(np.maximum(ranks[first], ranks[second]))
+    shared = _overlap_counts(np.maximum(ranks[first], ranks[second]))
     short = np.minimum(lengths[first], lengths[second])[:, None]
     long = np.maximum(lengths[first], lengths[second])[:, None]
     ends = np.maximum(np.concatenate([short, long], axis=1) - 1, 0)
@@ -75,7 +77,7 @@ def _overlaps(ranks: NDArray[np.intp], lengths: NDArray[np.intp], p: float) -> A
     return np.where(long == 0, 1.0, similarity)[:, 0]
 
 
-def _shared(worse: NDArray[np.intp]) -> NDArray[np.intp]:
+def _overlap_counts(worse: NDArray[np.intp]) -> NDArray[np.intp]:
     """How many features both lists have in their top m, for each m from 1 to d, shape (pairs, d).
 
     A feature is there as soon as m reaches the worse of its two ranks.

@@ -7,26 +7,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from eagle._values.text import finite, short_repr
+from eagle.errors import InputError
 from eagle.metrics.validate import (
     any_numbers,
     bounds,
     count,
     finite_numbers,
     flags,
+    overlap,
     pairs,
     runs,
     same,
     strongest,
 )
-from eagle.types import Array, InputError
 
 __all__ = [
     "chance",
+    "chance_corrected",
     "coefficients_index",
-    "corrected",
     "jaccard",
     "lipschitz",
-    "overlap",
     "variables_index",
 ]
 
@@ -47,16 +48,9 @@ def jaccard(scores: ArrayLike, k: int = 5) -> float:
     return float(np.mean(overlap(tops[first], tops[second])))
 
 
-def overlap(first: Array, second: Array) -> Array:
-    """|T ∩ T'|/|T ∪ T'| of sets given as zeros and ones, shape (…, d)."""
-    both = np.vecdot(first, second)
-    return np.asarray(both / (first.sum(axis=-1) + second.sum(axis=-1) - both))
-
-
 def chance(d: int, k: int = 5) -> float:
     """The mean overlap of two sets of k features of d, each drawn at random."""
-    if d < 1 or k < 1:
-        raise InputError(f"there must be at least 1 feature and 1 place, not {d!r} and {k!r}")
+    count(d, "d"), count(k, "k")
     if k >= d:
         return 1.0
     both = np.arange(max(0, 2 * k - d), k + 1)
@@ -71,13 +65,13 @@ def _ways(n: int, k: Any) -> Any:
     return gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
 
 
-def corrected(value: float, d: int, k: int = 5) -> float:
+def chance_corrected(value: float, d: int, k: int = 5) -> float:
     """A mean overlap on the scale where chance is 0 and equality 1: (J − chance)/(1 − chance).
 
     Below 0 is worse than chance. If d ≤ k every overlap is 1 and nothing is measured: NaN.
     """
-    if not 0 <= value <= 1:
-        raise InputError(f"an overlap is between 0 and 1, not {value!r}")
+    if not finite(value) or not 0 <= value <= 1:
+        raise InputError(f"an overlap is between 0 and 1, not {short_repr(value)}")
     by_chance = chance(d, count(k, "k"))
     return float("nan") if k >= d else (value - by_chance) / (1 - by_chance)
 
@@ -88,7 +82,7 @@ def variables_index(selected: ArrayLike) -> float:
     `selected`, shape (runs, d), is True where a run selected a feature. The figure is
     100·|F ∩ F'|/p, averaged over pairs; p is how many each run selects, the same for all.
     """
-    chosen = _selected(selected)
+    chosen = _as_flags(selected)
     counts = chosen.sum(axis=1)
     if counts.min() != counts.max() or not counts[0]:
         raise InputError(
@@ -108,7 +102,7 @@ def coefficients_index(intervals: ArrayLike, selected: ArrayLike) -> float:
     that share a single point overlap, so that a run always agrees with its copy; lime_stability
     asks for more than a point.
     """
-    chosen = _selected(selected)
+    chosen = _as_flags(selected)
     given = any_numbers(intervals, "intervals", "runs", "d", "2")
     if given.shape != (*chosen.shape, 2):
         raise InputError(
@@ -127,7 +121,7 @@ def coefficients_index(intervals: ArrayLike, selected: ArrayLike) -> float:
     return float(100 * np.mean((meet & together).sum(axis=0)[there] / known[there]))
 
 
-def _selected(selected: ArrayLike) -> NDArray[np.bool_]:
+def _as_flags(selected: ArrayLike) -> NDArray[np.bool_]:
     chosen = flags(selected, "selected", "runs", "d")
     if len(chosen) < 2:
         raise InputError(f"at least 2 runs are needed here, not {len(chosen)}")

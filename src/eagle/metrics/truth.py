@@ -10,16 +10,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from eagle.metrics.stability import overlap
-from eagle.metrics.validate import bounds, finite_numbers, runs, same, strongest, weights
-from eagle.surrogate.fit import weighted_r2
-from eagle.types import Array, InputError
+from eagle._values.arrays import Array
+from eagle.errors import InputError
+from eagle.metrics.validate import bounds, finite_numbers, overlap, runs, same, strongest
 
 __all__ = [
     "agreement",
     "cosine",
     "coverage",
-    "fidelity",
     "relative_error",
     "sign_agreement",
     "width",
@@ -104,19 +102,6 @@ def width(intervals: ArrayLike) -> Array:
     """
     given = bounds(intervals)
     return np.asarray((given[..., 1] - given[..., 0]).mean(axis=-1))
-
-
-def fidelity(y: ArrayLike, predicted: ArrayLike, weight: ArrayLike) -> float:
-    """The weighted R² of predictions for answers y that the fit has not seen, shapes (n,).
-
-    1 is perfect, 0 as good as the weighted mean. NaN where the answers do not vary.
-    """
-    answers, line = finite_numbers(y, "y", "n"), finite_numbers(predicted, "predicted", "n")
-    if len(answers) != len(line):
-        raise InputError(f"{len(answers)} answers need as many predictions, not {len(line)}")
-    counts = weights(weight, len(answers))
-    there = counts > 0
-    return weighted_r2(answers[there], line[there], counts[there])
 
 
 def _both(scores: ArrayLike, reference: ArrayLike) -> tuple[Array, Array]:

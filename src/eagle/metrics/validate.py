@@ -7,8 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from eagle.ties import ranked
-from eagle.types import Array, InputError
+from eagle._values.arrays import Array
+from eagle._values.checks import integer
+from eagle._values.text import short_repr
+from eagle._values.ties import rank
+from eagle.errors import InputError
 
 
 def finite_numbers(values: ArrayLike, name: str, *shape: str) -> Array:
@@ -50,21 +53,9 @@ def flags(values: ArrayLike, name: str, *shape: str) -> NDArray[np.bool_]:
     return np.asarray(_array(values, name, "b", "True or False", shape), dtype=np.bool_)
 
 
-def weights(values: ArrayLike, rows: int) -> Array:
-    """One weight of zero or more for each row, not all of them zero."""
-    given = finite_numbers(values, "weight", "n")
-    if len(given) != rows:
-        raise InputError(f"{rows} rows need as many weights, not {len(given)}")
-    if (given < 0).any() or not given.any():
-        raise InputError("weights must be zero or more, and not all of them zero")
-    return given
-
-
 def count(value: Any, name: str) -> int:
     """An integer of at least 1."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        raise InputError(f"{name} must be an integer of at least 1, not {value!r}")
-    return int(value)
+    return integer(value, name, 1)
 
 
 def same(name: str, given: int, wanted: int) -> None:
@@ -80,7 +71,7 @@ def strongest(scores: Array, k: int) -> NDArray[np.bool_]:
 
     Of equal or nearly equal sizes the earlier feature comes first.
     """
-    order = ranked(np.abs(scores))[..., : count(k, "k")]
+    order = rank(np.abs(scores))[..., : count(k, "k")]
     chosen = np.zeros(scores.shape, dtype=np.bool_)
     np.put_along_axis(chosen, order, True, axis=-1)
     return chosen
@@ -91,6 +82,12 @@ def pairs(runs: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     return np.triu_indices(runs, 1)
 
 
+def overlap(first: Array, second: Array) -> Array:
+    """|T ∩ T'|/|T ∪ T'| of sets given as zeros and ones, shape (…, d)."""
+    both = np.vecdot(first, second)
+    return np.asarray(both / (first.sum(axis=-1) + second.sum(axis=-1) - both))
+
+
 def _array(
     values: ArrayLike, name: str, kinds: str, what: str, shape: tuple[str, ...]
 ) -> NDArray[Any]:
@@ -98,6 +95,8 @@ def _array(
         array = np.asarray(values)
     except ValueError:
         raise InputError(f"{name} must be an array: its rows differ in length") from None
+    except Exception:  # another's object may raise anything
+        raise InputError(f"{name} must be an array, not {short_repr(values)}") from None
     if array.dtype.kind not in kinds:
         raise InputError(f"{name} must be {what}, not {array.dtype}")
     least = len(shape) - (shape[0] == "…")

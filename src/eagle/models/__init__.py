@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 from eagle.models.recording import Recorded, recorded
 
 if TYPE_CHECKING:
-    from eagle.models import http, language, vision
+    from eagle.models import http, vision
 
-__all__ = ["Recorded", "http", "language", "recorded", "vision"]
+__all__ = ["Recorded", "http", "recorded", "vision"]
 
 
 def __dir__() -> list[str]:
@@ -17,7 +17,7 @@ def __dir__() -> list[str]:
 
 def __getattr__(name: str) -> Any:
     """A module that is imported when it is first asked for."""
-    if name in ("http", "language", "vision"):
+    if name in ("http", "vision"):
         from importlib import import_module
 
         return import_module(f"eagle.models.{name}")

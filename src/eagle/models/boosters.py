@@ -10,8 +10,9 @@ from typing import Any, Final, final
 import numpy as np
 from numpy.typing import NDArray
 
+from eagle._values.link import softmax
+from eagle.errors import InputError
 from eagle.models.native import Native
-from eagle.types import InputError
 
 OVER_CLASSES: Final = frozenset({"Logloss", "CrossEntropy", "MultiClass"})
 """CatBoost's losses whose probabilities sum to 1."""
@@ -34,7 +35,7 @@ class XGBoostRun:
 
     def __call__(self, table: Any) -> NDArray[Any]:
         answers = self.booster.predict(self._matrix(table), output_margin=self.margin)
-        return _softmax(answers) if self.softmax else np.asarray(answers)
+        return softmax(np.asarray(answers, np.float64)) if self.softmax else np.asarray(answers)
 
     def _matrix(self, table: Any) -> Any:
         from xgboost import DMatrix
@@ -171,9 +172,3 @@ def catboost(model: Any) -> Native:
 def _numbers(shared: dict[str, Any]) -> dict[str, Any]:
     """The settings of a model that gives numbers, not classes."""
     return {**shared, "task": "regression"}
-
-
-def _softmax(margins: Any) -> NDArray[Any]:
-    margins = np.asarray(margins, dtype=np.float64)
-    shifted = np.exp(margins - margins.max(axis=1, keepdims=True))
-    return np.asarray(shifted / shifted.sum(axis=1, keepdims=True))

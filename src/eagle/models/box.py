@@ -4,27 +4,40 @@ from __future__ import annotations
 
 import time
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Protocol, final, get_args, runtime_checkable
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Protocol, final, get_args, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle.link import Logit, answering
-from eagle.log import LOG
+from eagle._tables.column import plain
+from eagle._values.arrays import Array, Model
+from eagle._values.checks import check_choice, refuse_repeats
+from eagle._values.link import Logit, answering
+from eagle._values.log import LOG
+from eagle._values.text import message_of, short_repr
+from eagle.contracts import Need
+from eagle.cost import Remote
+from eagle.errors import AnswerError, EagleError, InputError, ModelError, ReplyError
+from eagle.limit import Limit, refuse_limit
 from eagle.models.native import Native, Task, native
-from eagle.table.column import plain
-from eagle.types import (
-    Array,
-    EagleError,
-    InputError,
-    Model,
-    ModelError,
-    Need,
-    ReplyError,
-    message_of,
-    told,
+
+LEVELLESS: Final = (
+    "categorical_feature do not match",
+    "dtypes must be int",
+    "dtypes for data must",
 )
+"""What LightGBM and XGBoost say of a table without the categories that they were fitted on."""
+
+
+def _about_levels(said: str) -> str:
+    """How to give a booster its levels, if that is what it misses; "" otherwise."""
+    if not any(words in said for words in LEVELLESS):
+        return ""
+    return (
+        " It was fitted on columns of levels: give them as pandas categories, with the levels of "
+        "the training. Of files, .parquet keeps categories of texts"
+    )
 
 
 @final
@@ -55,6 +68,7 @@ class Box:
     which probabilities are explained. `note` says how answers are read, where that was chosen
     for the model. `headings` name the outputs of a model that answers with data frames. A
     `partial` model may leave rows without an answer: these are NaN, and are left out of the fit.
+    `remote` is the model itself if it is asked by requests, whatever function stands before it.
     """
 
     function: Model | None
@@ -67,6 +81,7 @@ class Box:
     note: str | None = None
     headings: Headings = field(default_factory=Headings)
     partial: bool = False
+    remote: Remote | None = None
 
     def ask(self, inputs: Any, rows: int) -> Array:
         """Checked answers to a table of `rows` rows, shape (rows, outputs)."""
@@ -74,30 +89,44 @@ class Box:
             raise InputError("there is no model to ask here: plan first, and fit its answers")
         try:
             answers = self.function(inputs)
+        except AnswerError as error:
+            error.answers = self._rest(error.answers, rows)
+            raise
         except EagleError:
             raise
         except Exception as error:
+            said = message_of(error)
             raise ModelError(
                 f"the model raised {type(error).__name__} when asked {rows} rows: "
-                f"{message_of(error)}"
+                f"{said}{_about_levels(said)}"
             ) from error
         return self.read(answers, rows)
 
+    def _rest(self, answers: Any, rows: int) -> Array | None:
+        """What a call that failed has answered, NaN where it has not; None if nothing."""
+        if answers is None:
+            return None
+        try:
+            read = replace(self, partial=True).read(answers, rows)
+        except EagleError:
+            return None
+        return read if np.isfinite(read).any() else None
+
     def read(self, answers: Any, rows: int) -> Array:
         """A checked reply as numbers of shape (rows, outputs)."""
-        checked = checked_reply(answers, rows, self.partial)
+        checked = check_reply(answers, rows, self.partial)
         self.headings.note(answers)
         known = ~np.isnan(checked).any(axis=1)
         if known.all():
-            return self._understood(checked)
+            return self._as_outputs(checked)
         if not known.any():
             return checked if self.outputs is None else np.full((rows, len(self.outputs)), np.nan)
-        read = self._understood(checked[known])
+        read = self._as_outputs(checked[known])
         out = np.full((rows, read.shape[1]), np.nan)
         out[known] = read
         return out
 
-    def _understood(self, checked: Array) -> Array:
+    def _as_outputs(self, checked: Array) -> Array:
         """Checked answers as the outputs of the model."""
         named = None if self.outputs is None else len(self.outputs)
         if self.margin:
@@ -139,6 +168,16 @@ class Box:
                 "class against the rest, with outputs=('rest', 'class')"
             )
 
+    def refuse_limit(self, limit: Limit | None) -> None:
+        """Refuse a limit in tokens if the model counts none."""
+        refuse_limit(limit)
+        counts = self.remote is not None and self.remote.tokens is not None
+        if self.function is not None and limit is not None and limit.counts_tokens and not counts:
+            raise InputError(
+                f"{self.calls_it} does not say how many tokens it is billed for, so they cannot be "
+                "limited: give a limit of rows, calls or seconds, or of money at price_per_row"
+            )
+
     def describe(self, seen: str | None, named: tuple[Any, ...] | None) -> list[str]:
         """What is known about the model, as lines of text.
 
@@ -158,7 +197,7 @@ class Box:
         kind = "classes" if task == "classification" else "outputs"
         return [*lines, f"Output: (n, {len(outputs)}), {kind} {listed}"]
 
-    def understood(self, answers: Array) -> tuple[Task, tuple[Any, ...]]:
+    def task_and_outputs(self, answers: Array) -> tuple[Task, tuple[Any, ...]]:
         """Task and output names, as the answers for one instance show them.
 
         Rows of two or more numbers that sum to 1 are read as probabilities. Each instance is
@@ -208,6 +247,8 @@ class Steady:
             answers = self._box.ask(inputs, rows)
         except BaseException as error:
             LOG.info("a call with %d rows failed: %s", rows, type(error).__name__)
+            if isinstance(error, AnswerError) and not self._fits(error.answers):
+                error.answers = None
             raise
         self._calls += 1
         spent = time.perf_counter() - began
@@ -223,6 +264,10 @@ class Steady:
         self._outputs = outputs
         return answers
 
+    def _fits(self, answers: Any) -> bool:
+        """Whether answers have as many outputs as those before."""
+        return answers is not None and self._outputs in (0, answers.shape[1])
+
 
 @runtime_checkable
 class Boxed(Protocol):
@@ -234,8 +279,8 @@ class Boxed(Protocol):
 
 def box(model: Any, task: Task | None = None, outputs: Sequence[Hashable] | None = None) -> Box:
     """Any model: a fitted estimator, or any function of a table."""
-    if task is not None and not (isinstance(task, str) and task in get_args(Task)):
-        raise InputError(f"task is 'classification' or 'regression', not {told(task)}")
+    if task is not None:
+        check_choice(task, get_args(Task), "task")
     names = None if outputs is None else _names(outputs)
     if model is None:
         return Box(None, "no model", task, names)
@@ -277,7 +322,8 @@ def box(model: Any, task: Task | None = None, outputs: Sequence[Hashable] | None
             break
         return Box(function, called, "regression" if role == "regressor" else task, names)
     if callable(model):
-        return Box(model, f"{getattr(model, '__name__', kind)}()", task, known)
+        remote = model if isinstance(model, Remote) else None
+        return Box(model, f"{getattr(model, '__name__', kind)}()", task, known, remote=remote)
     if callable(getattr(model, "predict", None)):
         raise InputError(
             f"{kind} is a classifier that only gives labels: give a function that returns a "
@@ -306,16 +352,13 @@ def _of_native(model: Native, task: Task | None, names: tuple[Any, ...] | None) 
 def _names(outputs: Any) -> tuple[Any, ...]:
     """The names that a caller gives to the outputs."""
     if isinstance(outputs, str) or not np.iterable(outputs):
-        raise InputError(f"outputs is a list of names, not {told(outputs)}")
+        raise InputError(f"outputs is a list of names, not {short_repr(outputs)}")
     names = tuple(plain(o) for o in outputs)
-    try:
-        distinct = len(set(names))
-    except TypeError:
+    if not all(isinstance(name, Hashable) for name in names):
         raise InputError(
-            f"an output's name is a text or a number, which {told(outputs)} does not hold"
-        ) from None
-    if distinct < len(names):
-        raise InputError("the names of the outputs must differ from one another")
+            f"an output's name is a text or a number, which {short_repr(outputs)} does not hold"
+        )
+    refuse_repeats(names, "the names of the outputs")
     if not names:
         raise InputError("outputs is a list of names, and this one is empty")
     return names
@@ -332,7 +375,7 @@ def _refuse_reordered(names: tuple[Any, ...] | None, classes: tuple[Any, ...] | 
         listed = ", ".join(map(str, classes))
         raise InputError(
             f"outputs are the model's own classes in another order than its probabilities: they "
-            f"are {told(listed)[1:-1]}. Leave outputs out, and the model names them itself"
+            f"are {short_repr(listed)[1:-1]}. Leave outputs out, and the model names them itself"
         )
 
 
@@ -363,17 +406,22 @@ def _classes(model: Any) -> tuple[Any, ...] | None:
         return None  # one list for each of several targets
     if isinstance(classes, str) or not np.iterable(classes) or getattr(classes, "ndim", 1) != 1:
         raise InputError(
-            f"{type(model).__name__} says that its classes_ are {told(classes)}, which is no list "
+            f"{type(model).__name__} says that its classes_ are {short_repr(classes)}, which is "
+            "no list "
             "of names: give a function that returns its probabilities, and outputs, their names"
         )
-    return tuple(plain(c) for c in classes)
+    names = tuple(plain(c) for c in classes)
+    refuse_repeats(names, f"the classes_ of {type(model).__name__}")
+    return names
 
 
-LARGEST = 1e150
+MAX_ANSWER = 1e150
 
 
 def _plain(reply: Any) -> NDArray[Any]:
     """The reply, a tensor, frame, list or array, as an array."""
+    if type(reply) is np.ndarray:  # and no masked array
+        return reply
     if isinstance(reply, list | tuple) and reply and all(np.ndim(part) == 2 for part in reply):
         raise ReplyError(
             f"the model returned {len(reply)} tables, as one with several targets does: wrap it in "
@@ -381,7 +429,7 @@ def _plain(reply: Any) -> NDArray[Any]:
         )
     if isinstance(reply, np.ma.MaskedArray) and np.ma.is_masked(reply):
         raise ReplyError("the model masked some of its answers: every row needs one")
-    reply = _sorted(reply)
+    reply = _in_asked_order(reply)
     for step in ("detach", "cpu"):  # a torch-like tensor says how to leave its device
         method = getattr(reply, step, None)
         if callable(method):
@@ -398,7 +446,7 @@ def _plain(reply: Any) -> NDArray[Any]:
         raise ReplyError(f"the model's reply is not a table of numbers: {error}") from None
 
 
-def _sorted(reply: Any) -> Any:
+def _in_asked_order(reply: Any) -> Any:
     """A pandas reply with its rows in the order that was asked, by its index."""
     index = getattr(reply, "index", None)
     if type(reply).__module__.split(".")[0] != "pandas" or index is None:
@@ -421,7 +469,7 @@ def _headings(reply: Any) -> tuple[Any, ...] | None:
     return listed if useful and len(set(listed)) == len(listed) else None
 
 
-def checked_reply(reply: Any, rows: int, partial: bool = False) -> Array:
+def check_reply(reply: Any, rows: int, partial: bool = False) -> Array:
     """The reply to `rows` rows as finite floats, shape (rows, outputs).
 
     In a `partial` reply, rows of NaN are rows without an answer.
@@ -437,7 +485,8 @@ def checked_reply(reply: Any, rows: int, partial: bool = False) -> Array:
         except Exception:  # another package's object may raise anything
             raise ReplyError(
                 "the model's reply holds values that are not numbers, such as "
-                f"{told(array.flat[0])}: give a function that returns probabilities or numbers"
+                f"{short_repr(array.flat[0])}: give a function that returns probabilities or "
+                "numbers"
             ) from None
     if array.dtype.kind in "US" and array.size:
         raise ReplyError(
@@ -468,9 +517,10 @@ def checked_reply(reply: Any, rows: int, partial: bool = False) -> Array:
             f"the model answered {int(bad.sum())} of {rows} rows with NaN or infinity, "
             f"first at row {int(bad.argmax())} of this call"
         )
-    if np.abs(answers).max(initial=0.0, where=~np.isnan(answers)) > LARGEST:
+    if np.abs(answers).max(initial=0.0, where=~np.isnan(answers)) > MAX_ANSWER:
         raise ReplyError(
-            f"the model answered beyond ±{LARGEST:g}, whose squares overflow: give the answers in "
+            f"the model answered beyond ±{MAX_ANSWER:g}, whose squares overflow: give the answers "
+            "in "
             "other units"
         )
     return answers

@@ -10,8 +10,10 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
+from eagle._values.checks import check_flags, check_function, string
+from eagle._values.text import short_repr, whole_number
+from eagle.errors import InputError, ReplyError
 from eagle.models.inputs import Inputs
-from eagle.types import InputError, ReplyError, told
 
 ProtocolName: TypeAlias = Literal["v2", "mlflow", "instances"]
 
@@ -77,6 +79,14 @@ class OpenInference:
     output: str | None = "predict_proba"
     columns: bool | None = None
 
+    def __post_init__(self) -> None:
+        string(self.model, "the name of a model")
+        string(self.input, "the name of a tensor")
+        if self.output is not None:
+            string(self.output, "the name of a tensor")
+        if self.columns is not None:
+            check_flags(columns=self.columns)
+
     @property
     def path(self) -> str:
         return f"/v2/models/{self.model}/infer"
@@ -124,11 +134,13 @@ class OpenInference:
         if self.output is not None and self.output not in named:
             raise ReplyError(
                 f"the tensor {self.output!r} was asked for, but the endpoint answered with "
-                f"{told(sorted(named))}: if one of them is meant, name it as OpenInference(output=)"
+                f"{short_repr(sorted(named))}: if one of them is meant, name it as "
+                "OpenInference(output=)"
             )
         if self.output is None and len(named) != 1:
             raise ReplyError(
-                f"the endpoint answered with {len(named)} tensors, {told(sorted(named))}: name the "
+                f"the endpoint answered with {len(named)} tensors, {short_repr(sorted(named))}: "
+                "name the "
                 "one to take as OpenInference(output=)"
             )
         tensor = named[self.output] if self.output is not None else tensors[0]
@@ -137,7 +149,7 @@ class OpenInference:
         if data.size != np.prod(shape) or not shape or shape[0] != rows:
             raise ReplyError(
                 f"the endpoint was asked {rows} rows, and answered with {data.size} numbers in the "
-                f"shape {told(shape)}"
+                f"shape {short_repr(shape)}"
             )
         return data.reshape(shape if len(shape) != 1 else (rows, 1))
 
@@ -151,6 +163,9 @@ class Invocations:
     """
 
     path: str = "/invocations"
+
+    def __post_init__(self) -> None:
+        string(self.path, "a path")
 
     @property
     def probabilities(self) -> str:
@@ -177,6 +192,10 @@ class Instances:
 
     named: bool = False
     path: str = ""
+
+    def __post_init__(self) -> None:
+        check_flags(named=self.named)
+        string(self.path, "a path")
 
     @property
     def probabilities(self) -> str:
@@ -207,6 +226,12 @@ class Template:
     pick: str | Callable[[Any], Any] = ""
     path: str = ""
 
+    def __post_init__(self) -> None:
+        check_function(self.build, "build")
+        if not callable(self.pick):
+            string(self.pick, "pick, unless it is a function,")
+        string(self.path, "a path")
+
     @property
     def probabilities(self) -> str:
         return "let `pick` take the probabilities from the reply"
@@ -218,8 +243,9 @@ class Template:
         if not isinstance(self.pick, str):
             return self.pick(reply)
         for step in self.pick.split(".") if self.pick else []:
-            if isinstance(reply, list) and step.isdigit() and int(step) < len(reply):
-                reply = reply[int(step)]
+            place = whole_number(step)
+            if isinstance(reply, list) and place is not None and place < len(reply):
+                reply = reply[place]
             else:
                 reply = _in(reply, step, object)
         return array(reply) if isinstance(reply, list) else reply
@@ -229,11 +255,12 @@ def codec(protocol: Any, url: str) -> Codec:
     """A protocol by its name, or as it is given."""
     if isinstance(protocol, Codec) and not isinstance(protocol, type):
         return protocol
-    if protocol == "mlflow":
+    named = protocol if isinstance(protocol, str) else ""
+    if named == "mlflow":
         return Invocations()
-    if protocol == "instances":
+    if named == "instances":
         return Instances()
-    if protocol == "v2":
+    if named == "v2":
         match = re.search(r"/v2/models/([^/]+)(?:/versions/([^/]+))?(?:/infer)?/?$", _path(url))
         if match is None:
             raise InputError(
@@ -244,7 +271,7 @@ def codec(protocol: Any, url: str) -> Codec:
         return OpenInference(name if version is None else f"{name}/versions/{version}")
     raise InputError(
         "a protocol is 'v2', 'mlflow', 'instances', or a codec such as "
-        f"eagle.models.http.Template(build, pick), not {told(protocol)}"
+        f"eagle.models.http.Template(build, pick), not {short_repr(protocol)}"
     )
 
 
@@ -281,7 +308,7 @@ def array(values: list[Any]) -> Any:
         return np.asarray(values)
     except ValueError:
         raise ReplyError(
-            f"the endpoint's answers are no table of numbers: {told(values)}; "
+            f"the endpoint's answers are no table of numbers: {short_repr(values)}; "
             "eagle.models.http.Template picks them from any JSON"
         ) from None
 
@@ -294,7 +321,8 @@ def _in(reply: Any, key: str, kind: type) -> Any:
     """The value of a key in a reply; refused if it is not there, or of another type."""
     if not isinstance(reply, Mapping) or key not in reply or not isinstance(reply[key], kind):
         raise ReplyError(
-            f"the endpoint's reply has no {key!r} where one was expected: it is {told(reply)}; is "
+            f"the endpoint's reply has no {key!r} where one was expected: it is "
+            f"{short_repr(reply)}; is "
             "this its protocol?"
         )
     return reply[key]

@@ -13,9 +13,10 @@ from typing import Any, Final, final
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle.table.column import array_of, is_missing, plain
-from eagle.table.frame import Frame, frame
-from eagle.types import InputError, message_of
+from eagle._tables.column import array_of, is_missing, plain
+from eagle._tables.frame import Frame, frame
+from eagle._values.text import message_of
+from eagle.errors import InputError
 
 NUMBERS: Final = "fiub"
 """The kinds of numpy dtypes that are written as their own bytes."""
@@ -156,7 +157,7 @@ def _table(table: Frame) -> Inputs:
             continue
         columns.append(table.objects(j))
         levels = getattr(dtype, "categories", None)
-        levels = None if levels is None else [_tagged(plain(level)).hex() for level in levels]
+        levels = None if levels is None else [_to_bytes(plain(level)).hex() for level in levels]
         dtypes.append(f"object of {dtype if levels is None else 'category'}{levels or ''}")
     if not columns:
         raise InputError("a table without columns cannot be asked")
@@ -200,10 +201,10 @@ def _parts(column: NDArray[Any]) -> Iterator[bytes]:
     if column.dtype.kind in NUMBERS:
         return (row.tobytes() for row in _raw(column))
     cells = column.reshape(len(column), -1)
-    return (b"".join(_tagged(plain(cell)) for cell in row) for row in cells)
+    return (b"".join(_to_bytes(plain(cell)) for cell in row) for row in cells)
 
 
-def _tagged(value: Any) -> bytes:
+def _to_bytes(value: Any) -> bytes:
     """A value as its kind, its length and its bytes."""
     if isinstance(value, np.ndarray):
         inside = f"{value.dtype.str}{value.shape}".encode() + b"\0" + value.tobytes()
@@ -239,7 +240,7 @@ def read_row(form: str, row: bytes) -> dict[str, Any]:
             values = []
             for _ in range(count):
                 size = int.from_bytes(row[1:5], "little")
-                values.append(_untagged(row[:1], row[5 : 5 + size]))
+                values.append(_from_bytes(row[:1], row[5 : 5 + size]))
                 row = row[5 + size :]
         else:
             size = np.dtype(dtype).itemsize * count
@@ -252,7 +253,7 @@ def read_row(form: str, row: bytes) -> dict[str, Any]:
     return out
 
 
-def _untagged(tag: bytes, inside: bytes) -> Any:
+def _from_bytes(tag: bytes, inside: bytes) -> Any:
     if tag == b"b":
         return bool(inside[0])
     if tag == b"i":

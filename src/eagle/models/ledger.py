@@ -7,25 +7,24 @@ came: they are *in doubt*, since they may be billed though no answer was stored.
 
 from __future__ import annotations
 
-import os
 import time
 import warnings
-import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
 from os import PathLike
-from pathlib import Path
-from threading import RLock
 from typing import Any, Final, TypeAlias, final
 
 import numpy as np
 
+from eagle._values.arrays import Array
+from eagle._values.checks import path_of
+from eagle._values.text import message_of
+from eagle.errors import EagleError, InputError
 from eagle.models.inputs import LARGEST_ROW, Inputs, read_row
-from eagle.models.processes import ended, this_process
-from eagle.types import Array, EagleError, InputError, message_of
+from eagle.models.processes import PerProcess, has_ended, this_process
 
 MARK: Final = 0x4541474C
 """SQLite's application id of a ledger."""
@@ -52,6 +51,11 @@ CREATE TABLE intents (
   id INTEGER PRIMARY KEY, model INTEGER NOT NULL REFERENCES models, keys BLOB NOT NULL,
   began REAL NOT NULL, process TEXT NOT NULL, doubt INTEGER NOT NULL DEFAULT 0);
 """
+
+TOTALS: Final = "CREATE TABLE totals (answers INTEGER NOT NULL, keys BLOB NOT NULL)"
+"""How many answers there are, and all their keys, exclusive or: so that none is lost unseen."""
+
+STATEMENTS: Final = tuple(one.strip() for one in SCHEMA.split(";")[:-1])
 
 
 @final
@@ -117,18 +121,11 @@ class Ledger:
     """
 
     def __init__(self, path: str | PathLike[str]) -> None:
-        self.path = Path(path).absolute()
-        self._lock, self._owner = RLock(), 0
-        self._connection: Any = None
+        self.path = path_of(path, "a ledger").absolute()
+        self._own = PerProcess()
         self._models: dict[tuple[str, str, str], int] = {}
         with self._reading():
             pass  # a file that is no ledger is refused now
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {"path": self.path}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, _lock=RLock(), _owner=0, _connection=None, _models={})
 
     # -- what was answered ----------------------------------------------------------------------
 
@@ -142,10 +139,8 @@ class Ledger:
                 for key, answer, seal in db.execute(
                     f"SELECT key, answer, seal FROM answers WHERE key IN ({marks})", some
                 ):
-                    if seal != _seal(key, answer):
-                        raise InputError(
-                            f"{self.path} was changed: 'eagle ledger verify' says where"
-                        )
+                    if not _fits(key, answer, seal):
+                        raise self._change_error()
                     out[key] = np.frombuffer(answer, "<f8")
         return out
 
@@ -170,18 +165,18 @@ class Ledger:
         now, raw = time.time(), np.ascontiguousarray(answers, "<f8")
         with self._writing() as db:
             number, form = self._model(db, model), self._form(db, inputs.form)
-            db.executemany(
-                "INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (
-                    (key, number, form, _kept(row), answer, _seal(key, answer), now)
-                    for key, row, answer in zip(
-                        keys, inputs.bytes_of_rows, (a.tobytes() for a in raw), strict=True
-                    )
-                ),
-            )
+            insert = "INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?, ?, ?, ?)"
+            new = []
+            for key, row, one in zip(keys, inputs.bytes_of_rows, raw, strict=True):
+                answer = one.tobytes()
+                told = (key, number, form, _stored_answer(row), answer, _seal(key, answer), now)
+                new += [key] * db.execute(insert, told).rowcount
+            count, every = db.execute("SELECT answers, keys FROM totals").fetchone()
+            totals = count + len(new), _either(every, *new)
+            db.execute("UPDATE totals SET answers = ?, keys = ?", totals)
             db.execute("DELETE FROM intents WHERE id = ?", (intent,))
 
-    def refused(self, intent: int) -> None:
+    def delete_refused(self, intent: int) -> None:
         """Delete an intent whose rows were not taken, and so are not billed."""
         with self._writing() as db:
             db.execute("DELETE FROM intents WHERE id = ?", (intent,))
@@ -195,7 +190,7 @@ class Ledger:
         """Mark rows that were in flight when their processes ended as in doubt, and warn once."""
         with self._reading() as db:
             left = db.execute("SELECT id, keys, process FROM intents WHERE doubt = 0")
-            dead = [(i, len(keys) // KEY) for i, keys, process in left if ended(process)]
+            dead = [(i, len(keys) // KEY) for i, keys, process in left if has_ended(process)]
         if not dead:
             return
         with self._writing() as db:
@@ -218,7 +213,7 @@ class Ledger:
             for model, size, doubt, process in db.execute(
                 "SELECT model, length(keys), doubt, process FROM intents"
             ):
-                lost = bool(doubt) or ended(process)
+                lost = bool(doubt) or has_ended(process)
                 sent[model, lost] = sent.get((model, lost), 0) + size // KEY
             models = tuple(
                 LedgerModel(
@@ -233,26 +228,42 @@ class Ledger:
                     "SELECT id, name, version, function FROM models"
                 )
             )
-        return LedgerSummary(models, _date(first), _date(last))
+            return LedgerSummary(models, _date(first), _date(last))
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """Each answered row with its model, its inputs where they were kept, and its answers."""
         query = """
-            SELECT a.key, m.name, m.version, m.function, a.answered, f.form, a.row, a.answer
-            FROM answers a JOIN models m ON m.id = a.model LEFT JOIN forms f ON f.id = a.form
+            SELECT a.key, m.name, m.version, m.function, a.answered, f.form, a.row, a.answer,
+                   a.seal FROM answers a JOIN models m ON m.id = a.model
+            LEFT JOIN forms f ON f.id = a.form
             ORDER BY a.answered, a.key"""
         with self._reading() as db:
-            listed = db.execute(query).fetchall()
-        for key, name, version, function, answered, form, row, answer in listed:
-            said = {"model": name, "version": version, "function": function, "key": key.hex()}
-            inputs = {} if row is None else read_row(form, row)
-            answers = np.frombuffer(answer, "<f8").tolist()
-            yield {
-                **said,
-                "answered": _date(answered),
-                **{f"input {column}": value for column, value in inputs.items()},
-                **{f"answer {k}": value for k, value in enumerate(answers)},
-            }
+            listed = [self._row(*one) for one in db.execute(query)]
+        yield from listed
+
+    def _row(
+        self,
+        key: Any,
+        name: Any,
+        version: Any,
+        function: Any,
+        answered: Any,
+        form: Any,
+        row: Any,
+        answer: Any,
+        seal: Any,
+    ) -> dict[str, Any]:
+        if not _fits(key, answer, seal):
+            raise self._change_error()
+        said = {"model": name, "version": version, "function": function, "key": key.hex()}
+        inputs = {} if row is None else read_row(form, row)
+        answers = np.frombuffer(answer, "<f8").tolist()
+        return {
+            **said,
+            "answered": _date(answered),
+            **{f"input {column}": value for column, value in inputs.items()},
+            **{f"answer {k}": value for k, value in enumerate(answers)},
+        }
 
     def verify(self) -> list[str]:
         """What is wrong with the file, a sentence each: none if all is well.
@@ -268,13 +279,20 @@ class Ledger:
                     SELECT a.key, m.name, m.version, m.function, f.form, a.row, a.answer, a.seal
                     FROM answers a LEFT JOIN models m ON m.id = a.model
                     LEFT JOIN forms f ON f.id = a.form"""
+                listed = []
                 for key, name, version, function, form, row, answer, seal in db.execute(query):
-                    if seal != _seal(key, answer) or len(answer) % 8 or not answer:
+                    listed.append(key)
+                    if not _fits(key, answer, seal):
                         wrong.append(f"the answer to the row {key.hex()} was changed")
                     if name is None or form is None:
                         wrong.append(f"the row {key.hex()} belongs to no model")
                     elif row is not None and hasher((name, version, function), form)(row) != key:
                         wrong.append(f"the row {key.hex()} was changed")
+                known = db.execute("SELECT answers, keys FROM totals").fetchall()
+                if known != [(len(listed), _either(bytes(KEY), *listed))]:
+                    wrong.append(
+                        f"what is there was changed: {len(listed)} answers, not those stored"
+                    )
         except EagleError as error:
             return [message_of(error)]
         return wrong
@@ -286,11 +304,18 @@ class Ledger:
         """The connection. Errors of SQLite become sentences."""
         import sqlite3
 
-        with self._lock:
+        with self._own.lock:
             try:
-                yield self._open()
+                yield self._own.get(self._connect)
             except sqlite3.Error as error:
                 raise InputError(f"{self.path} cannot be used as a ledger: {error}") from None
+            except EagleError:
+                raise
+            except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+                raise self._change_error() from error
+
+    def _change_error(self) -> InputError:
+        return InputError(f"{self.path} was changed: 'eagle ledger verify' says where")
 
     @contextmanager
     def _writing(self) -> Iterator[Any]:
@@ -305,14 +330,7 @@ class Ledger:
                 raise
             db.execute("COMMIT")
 
-    def _open(self) -> Any:
-        if self._connection is None or self._owner != os.getpid():  # a fork needs its own
-            self._connection, self._owner = self._opened(), os.getpid()
-            weakref.finalize(self, _close, self._connection, self._owner)
-            self._models = {}
-        return self._connection
-
-    def _opened(self) -> Any:
+    def _connect(self) -> Any:
         import sqlite3
 
         if not self.path.parent.is_dir():
@@ -320,25 +338,54 @@ class Ledger:
         db = sqlite3.connect(
             self.path, timeout=PATIENCE, isolation_level=None, check_same_thread=False
         )
+        try:
+            self._prepare(db)
+        except BaseException:
+            db.close()
+            raise
+        self._models = {}
+        return db
+
+    def _prepare(self, db: Any) -> None:
+        """Make sure that the file is a ledger, and make it one if it is new."""
         (tables,) = db.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
         (mark,) = db.execute("PRAGMA application_id").fetchone()  # written with the tables
         if mark != MARK and tables:
-            db.close()
             raise InputError(f"{self.path} is a database, but no ledger of answers")
         _patiently(lambda: db.execute("PRAGMA journal_mode = WAL"))
         db.execute("PRAGMA synchronous = FULL")
         if not tables:
             self._create(db)
-        return db
+        self._check(db)
 
     def _create(self, db: Any) -> None:
         db.execute("BEGIN IMMEDIATE")
         (tables,) = db.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
         if not tables:  # or another process was faster
-            for statement in SCHEMA.split(";")[:-1]:
+            for statement in STATEMENTS:
                 db.execute(statement)
             db.execute(f"PRAGMA application_id = {MARK}")
+            _count(db)
         db.execute("COMMIT")
+
+    def _check(self, db: Any) -> None:
+        """Refuse another schema, or fewer answers than were stored. Older ledgers are counted."""
+        listed = "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL"
+        found = {sql for (sql,) in db.execute(listed)}
+        if found == set(STATEMENTS):
+            db.execute("BEGIN IMMEDIATE")
+            if TOTALS not in {sql for (sql,) in db.execute(listed)}:  # nobody was faster
+                _count(db)
+            db.execute("COMMIT")
+        elif found != {*STATEMENTS, TOTALS}:
+            raise InputError(f"{self.path} has other tables than a ledger of this version of eagle")
+        query = "SELECT (SELECT COUNT(*) FROM answers), (SELECT SUM(answers) FROM totals)"
+        there, stored = db.execute(query).fetchone()
+        if there != stored:
+            raise InputError(
+                f"{self.path} was damaged: {there} answers are there, and {stored} were stored. "
+                "To use those that are there, drop the table totals of a copy of it"
+            )
 
     def _model(self, db: Any, model: tuple[str, str, str]) -> int:
         if model not in self._models:
@@ -390,13 +437,7 @@ def _patiently(act: Callable[[], Any]) -> None:
             time.sleep(0.01)
 
 
-def _close(connection: Any, owner: int) -> None:
-    """Close a connection, if it is this process's own."""
-    if os.getpid() == owner:
-        connection.close()
-
-
-def _kept(row: bytes) -> bytes | None:
+def _stored_answer(row: bytes) -> bytes | None:
     return row if len(row) <= LARGEST_ROW else None
 
 
@@ -413,8 +454,30 @@ def _number(db: Any, table: str, values: dict[str, str]) -> int:
     return int(db.execute(f"SELECT id FROM {table} WHERE {where}", given).fetchone()[0])
 
 
+def _fits(key: Any, answer: Any, seal: Any) -> bool:
+    """Whether an answer is what was stored."""
+    plain = isinstance(key, bytes) and isinstance(answer, bytes)
+    return plain and seal == _seal(key, answer) and len(answer) > 0 and len(answer) % 8 == 0
+
+
+def _either(*keys: bytes) -> bytes:
+    """Keys, exclusive or."""
+    every = np.frombuffer(b"".join(keys), np.uint8).reshape(-1, KEY)
+    return bytes(np.bitwise_xor.reduce(every, axis=0))
+
+
+def _count(db: Any) -> None:
+    """Count the answers that are there."""
+    keys = [key for (key,) in db.execute("SELECT key FROM answers")]
+    db.execute(TOTALS)
+    db.execute("INSERT INTO totals VALUES (?, ?)", (len(keys), _either(bytes(KEY), *keys)))
+
+
 def _date(seconds: float | None) -> datetime | None:
-    return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
+    # `fromtimestamp` raises other errors on other systems for what is no time.
+    return (
+        None if seconds is None else datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds)
+    )
 
 
 def as_columns(rows: Iterable[dict[str, Any]]) -> dict[str, list[Any]]:

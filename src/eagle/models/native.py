@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, TypeAlias, final
 
-from eagle.types import Model
+from eagle._values.arrays import Model
 
 Task: TypeAlias = Literal["classification", "regression"]
 

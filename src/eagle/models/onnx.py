@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from os import PathLike
 from pathlib import Path
@@ -11,9 +11,11 @@ from typing import Any, Final, TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle.table.column import Codes, are_integers, is_missing
-from eagle.table.frame import Frame, frame
-from eagle.types import InputError, MissingExtraError, ReplyError
+from eagle._tables.column import Codes, are_integers, is_missing
+from eagle._tables.frame import Frame, frame
+from eagle._values.checks import path_of
+from eagle._values.packages import package
+from eagle.errors import InputError, ReplyError
 
 TEXT: Final = "tensor(string)"
 REALS: Final = {"tensor(float)": "f4", "tensor(double)": "f8", "tensor(float16)": "f2"}
@@ -43,7 +45,7 @@ class OnnxModel:
 
     def __init__(self, source: bytes | str | PathLike[str]) -> None:
         self._source = source if isinstance(source, bytes) else str(Path(source).resolve())
-        self._session = _session(self._source)
+        self._session = open_session(self._source)
         self._inputs = _inputs(self._session.get_inputs())
         self._output = _output(self._session.get_outputs())
         shape = self._inputs[0].shape
@@ -66,13 +68,7 @@ class OnnxModel:
         rows = frame(table)
         feed = self._feed(rows)
         n = len(rows)
-        if self._batch is None:
-            return self._run(feed, n)
-        parts = []
-        for start in range(0, n, self._batch):
-            taken = np.minimum(np.arange(start, start + self._batch), n - 1)
-            parts.append(self._run({k: v[taken] for k, v in feed.items()}, self._batch))
-        return np.concatenate(parts)[:n]
+        return run_in_batches(feed, n, self._batch, self._run)
 
     def _feed(self, rows: Frame) -> Feed:
         """The table as the graph's inputs."""
@@ -101,7 +97,7 @@ class OnnxModel:
 
     def _run(self, feed: Feed, rows: int) -> NDArray[Any]:
         (reply,) = self._session.run([self._output.name], feed)
-        answers = self._unzipped(reply) if _is_map(self._output) else np.asarray(reply)
+        answers = self._matrix_of_maps(reply) if _is_map(self._output) else np.asarray(reply)
         if answers.shape[:1] != (rows,):
             raise ReplyError(
                 f"the ONNX output {self._output.name!r} has the shape {answers.shape} where one "
@@ -109,7 +105,7 @@ class OnnxModel:
             )
         return answers
 
-    def _unzipped(self, reply: Sequence[Mapping[Any, float]]) -> NDArray[Any]:
+    def _matrix_of_maps(self, reply: Sequence[Mapping[Any, float]]) -> NDArray[Any]:
         """A ZipMap's answers as a matrix, in the order of its keys."""
         for row in reply:
             self.classes_ = self.classes_ or tuple(row)
@@ -140,23 +136,40 @@ class OnnxModel:
 
 def load(path: str | PathLike[str]) -> OnnxModel:
     """The model in an ONNX file. Only the arithmetic in the file is run."""
-    if not Path(path).is_file():
+    path = path_of(path)
+    if not path.is_file():
         raise InputError(f"there is no file {path}")
     return OnnxModel(path)
 
 
-def _session(source: bytes | str) -> Any:
-    try:
-        import onnxruntime
-    except ImportError:
-        raise MissingExtraError("an ONNX model", "onnxruntime", "onnx") from None
+def open_session(
+    source: bytes | str, threads: int | None = None, entries: Mapping[str, str] | None = None
+) -> Any:
+    """A graph, ready to run. `entries` are settings by onnxruntime's own names."""
+    onnxruntime = package("onnxruntime", "an ONNX model", "onnx")
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4  # it raises what it would print to standard error
+    options.intra_op_num_threads = threads or 0
+    for key, value in (entries or {}).items():
+        options.add_session_config_entry(key, value)
     try:
         return onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
     except Exception as error:  # onnxruntime's errors derive from Exception only
         what = "these bytes are" if isinstance(source, bytes) else f"{source} is"
         raise InputError(f"{what} not an ONNX model that onnxruntime can run: {error}") from None
+
+
+def run_in_batches(
+    feed: Feed, rows: int, batch: int | None, run: Callable[[Feed, int], NDArray[Any]]
+) -> NDArray[Any]:
+    """The answers of a graph to all rows. One with a `batch` takes exactly so many at once."""
+    if batch is None:
+        return run(feed, rows)
+    parts = []
+    for start in range(0, rows, batch):
+        taken = np.minimum(np.arange(start, start + batch), rows - 1)
+        parts.append(run({name: given[taken] for name, given in feed.items()}, batch))
+    return np.concatenate(parts)[:rows]
 
 
 def _inputs(inputs: Sequence[Any]) -> Sequence[Any]:

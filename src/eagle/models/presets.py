@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, final
 
-from eagle.types import InputError, told
+from eagle._values.text import short_repr
+from eagle.errors import InputError
 
 
 @final
@@ -42,5 +43,5 @@ PRESETS: Final[Mapping[str, Preset]] = MappingProxyType(
 def preset(name: object) -> Preset:
     """The preset of a name; any other name is refused."""
     if not isinstance(name, str) or name not in PRESETS:
-        raise InputError(f"a preset is one of {', '.join(PRESETS)}, not {told(name)}")
+        raise InputError(f"a preset is one of {', '.join(PRESETS)}, not {short_repr(name)}")
     return PRESETS[name]

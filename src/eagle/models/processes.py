@@ -1,10 +1,39 @@
-"""Whether a process that wrote its name into a file is still there."""
+"""What belongs to one process, and whether one that wrote its name into a file is still there."""
 
 from __future__ import annotations
 
 import os
 import platform
+import weakref
+from collections.abc import Callable
 from pathlib import Path
+from threading import RLock
+from typing import Any, final
+
+
+@final
+class PerProcess:
+    """A lock, and something that a process opens when it first needs it. A fork opens its own, and
+    copies and pickles begin anew."""
+
+    def __init__(self) -> None:
+        self.lock, self._opened, self._owner = RLock(), None, 0
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return PerProcess, ()
+
+    def get(self, open: Callable[[], Any]) -> Any:
+        """What is open here. It is closed when this object goes, by this process alone."""
+        with self.lock:
+            if self._opened is None or self._owner != os.getpid():
+                self._opened, self._owner = open(), os.getpid()
+                weakref.finalize(self, _close, self._opened, self._owner)
+            return self._opened
+
+
+def _close(opened: Any, owner: int) -> None:
+    if os.getpid() == owner:
+        opened.close()
 
 
 def this_process() -> str:
@@ -12,7 +41,7 @@ def this_process() -> str:
     return "\t".join((platform.node(), _boot(), str(os.getpid()), _born(os.getpid())))
 
 
-def ended(process: str) -> bool:
+def has_ended(process: str) -> bool:
     """Whether a process has certainly ended; False if that is not known, as on another machine."""
     node, boot, number, born = process.split("\t")
     if node != platform.node() or os.name != "posix":

@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
-import io
-import pickle
 from collections.abc import Callable, Hashable, Sequence
+from concurrent.futures import CancelledError
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from hashlib import blake2b
 from os import PathLike
 from typing import Any, Final, final
 
 import numpy as np
 
-from eagle.log import LOG
-from eagle.models.box import Box, box, checked_reply
+from eagle._values.arrays import Array
+from eagle._values.checks import lacking, string
+from eagle._values.log import LOG
+from eagle._values.text import short_repr
+from eagle.errors import AnswerError, InputError, LimitError, RefusedError, ReplyError
+from eagle.models.box import Box, box, check_reply
+from eagle.models.content import content_digest
 from eagle.models.inputs import Inputs
 from eagle.models.ledger import Ledger, keys_of
 from eagle.models.native import Task
-from eagle.types import Array, InputError, RefusedError, ReplyError, told
 
-ASKED: Final = ("predict_proba", "decision_function", "predict")
+RECORDED_METHODS: Final = ("predict_proba", "decision_function", "predict")
 """The methods of an estimator that are recorded, each on its own."""
+
+VERSION: Final = 16
+"""How many digits a version that is made of an estimator's content has."""
+
+
+NO_ANSWER: Final[Array] = np.array([np.nan])
+"""What stands for the answer to a row that has none."""
 
 
 @final
@@ -37,7 +47,8 @@ class Recording:
     ) -> None:
         self.ledger = ledger
         if not isinstance(version, str):
-            raise InputError(f"a version is a text, such as '2026-11', not {told(version)}")
+            raise InputError(f"a version is a text, such as '2026-11', not {short_repr(version)}")
+        string(name, "the name of a model")
         self._model = (name, version, function)
 
     def answer(self, inputs: Inputs, ask: Callable[[Inputs], Array]) -> Array:
@@ -52,10 +63,22 @@ class Recording:
         if fresh:
             places = sorted(fresh.values())
             part = inputs if len(places) == len(inputs) else inputs.take(places)
-            known.update(zip((keys[i] for i in places), ask(part), strict=True))
-        return stacked([known[key][None] for key in keys])
+            asked = [keys[i] for i in places]
+            try:
+                known.update(zip(asked, ask(part), strict=True))
+            except AnswerError as error:
+                if error.answers is not None:  # those of all rows, NaN where there are none
+                    known.update(zip(asked, error.answers, strict=True))
+                    error.answers = stack_answers([known.get(key, NO_ANSWER)[None] for key in keys])
+                raise
+        return stack_answers([known[key][None] for key in keys])
 
-    def billed(self, inputs: Inputs, ask: Callable[[Callable[[], None]], Array]) -> Array:
+    def fresh(self, inputs: Inputs) -> int:
+        """How many different rows are not in the ledger."""
+        keys = keys_of(self._model, inputs)
+        return len(set(keys) - set(self.ledger.answers(keys)))
+
+    def ask_and_store(self, inputs: Inputs, ask: Callable[[Callable[[], None]], Array]) -> Array:
         """Ask, with an intent before and the answers stored after.
 
         `ask` gets a function to call before it sends the rows once more. The intent before is then
@@ -70,8 +93,8 @@ class Recording:
 
         try:
             answers = ask(resent)
-        except RefusedError:
-            self.ledger.refused(intents[-1])
+        except (RefusedError, LimitError, CancelledError):  # the last time it was not sent
+            self.ledger.delete_refused(intents[-1])
             raise
         except BaseException:
             self.ledger.doubt(intents[-1])
@@ -110,29 +133,29 @@ class Recorded:
 
     def __call__(self, table: Any) -> Array:
         """The answers of a model that is a function."""
-        return self._asked(self.model, "answers", table)
+        return self._ask(self.model, "answers", table)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or name in ("model", "_ledger"):  # a copy asks before it has them
             raise AttributeError(name)
         member = getattr(self.model, name)
-        return self._through(member, name) if name in ASKED else member
+        return self._through(member, name) if name in RECORDED_METHODS else member
 
     def __repr__(self) -> str:
-        return f"<{told(self.model)}, recorded in {self._ledger.path}>"
+        return f"<{short_repr(self.model)}, recorded in {self._ledger.path}>"
 
     def _through(self, function: Callable[[Any], Any], label: str) -> Callable[[Any], Array]:
-        return partial(self._asked, function, label if label in ASKED else "answers")
+        return partial(self._ask, function, label if label in RECORDED_METHODS else "answers")
 
-    def _asked(self, function: Callable[[Any], Any], label: str, table: Any) -> Array:
+    def _ask(self, function: Callable[[Any], Any], label: str, table: Any) -> Array:
         inputs = Inputs.of(table)
         if not len(inputs):
             raise InputError("there are no rows to ask")
         recording = Recording(self._ledger, self.name, self.version, label)
 
         def ask(fresh: Inputs) -> Array:
-            return recording.billed(
-                fresh, lambda _: checked_reply(function(fresh.native), len(fresh))
+            return recording.ask_and_store(
+                fresh, lambda _: check_reply(function(fresh.native), len(fresh))
             )
 
         return recording.answer(inputs, ask)
@@ -150,24 +173,28 @@ def recorded(
         eagle.Explainer(eagle.models.recorded(forest, "answers.db"), X_train)
 
     Answers belong to the model's name and version. Without a version an estimator is known by its
-    content, so that one that was fitted again is asked again, as may be one that was saved in
-    another way; a function needs a version, since its content cannot be known.
+    content, so that one that was fitted otherwise is asked again; a function needs a version, since
+    its content cannot be known.
     """
-    if isinstance(model, type) or model is None:
-        raise InputError(f"a fitted model or a function is recorded, not {told(model)}")
+    predicts = callable(model) or any(not lacking(model, name) for name in RECORDED_METHODS)
+    if isinstance(model, type) or not predicts:
+        raise InputError(f"a fitted model or a function is recorded, not {short_repr(model)}")
+    for what, text in (("the name of a model", name), ("a version", version)):
+        if text is not None:
+            string(text, what)
     kind = getattr(model, "__qualname__", None) or type(model).__name__
     known = _content(model) if version is None else version
-    return Recorded(model, opened(path), name or kind, known)
+    return Recorded(model, open_ledger(path), name or kind, known)
 
 
-def opened(path: str | PathLike[str]) -> Ledger:
+def open_ledger(path: str | PathLike[str]) -> Ledger:
     """The ledger in a file, which is made if it is not there. It warns once of rows in doubt."""
     ledger = Ledger(path)
     ledger.settle()
     return ledger
 
 
-def stacked(answers: Sequence[Array]) -> Array:
+def stack_answers(answers: Sequence[Array]) -> Array:
     """Answers below one another; all must have as many outputs. Rows of NaN have no answer."""
     widths = {part.shape[1] for part in answers if not np.isnan(part).all()}
     if len(widths) > 1:
@@ -183,20 +210,13 @@ def stacked(answers: Sequence[Array]) -> Array:
 
 def _content(model: Any) -> str:
     """A version made of what an estimator holds."""
-    out = io.BytesIO()
-    writer = pickle.Pickler(out, protocol=5)
-    writer.fast = True  # equal parts are written alike, whether or not they are one object
-    try:
-        if any(callable(getattr(model, name, None)) for name in ASKED):
-            writer.dump(model)
-    except Exception:  # another's code
-        out = io.BytesIO()
-    if not out.getvalue():
-        raise InputError(
-            "the ledger must know which model answers: say version='...', and change it when the "
-            "model changes"
-        )
-    return blake2b(out.getvalue(), digest_size=8).hexdigest()
+    if any(callable(getattr(model, name, None)) for name in RECORDED_METHODS):
+        with suppress(Exception):  # another's code
+            return content_digest(model)[:VERSION]
+    raise InputError(
+        "the ledger must know which model answers: say version='...', and change it when the "
+        "model changes"
+    )
 
 
 def box_of(model: Any, task: Task | None, outputs: Sequence[Hashable] | None) -> tuple[Box, Any]:

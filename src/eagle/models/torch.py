@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from eagle._tables.column import Codes
+from eagle._tables.frame import frame
+from eagle._values.link import softmax
+from eagle.errors import InputError, ReplyError
 from eagle.models.native import Native, Task
-from eagle.table.column import Codes
-from eagle.table.frame import frame
-from eagle.types import InputError, ReplyError
 
 Reading: TypeAlias = Literal["as they are", "as classes"]
 """What the caller says that a module's outputs are."""
 
-LAST: Final = {
+ANSWERS_BY_LAYER: Final = {
     "Softmax": "probabilities",
     "LogSoftmax": "log-probabilities",
     "Sigmoid": "probabilities",
@@ -43,18 +45,12 @@ class TorchTable:
     def __call__(self, table: Any) -> NDArray[Any]:
         import torch
 
-        modes = [(part, part.training) for part in self.module.modules()]
         weights = next((p for p in self.module.parameters() if p.is_floating_point()), None)
         dtype = torch.float32 if weights is None else weights.dtype
         device = "cpu" if weights is None else weights.device
         rows = torch.from_numpy(matrix(table)).to(device=device, dtype=dtype)
-        try:
-            self.module.eval()
-            with torch.no_grad():
-                reply = self.module(rows)
-        finally:
-            for part, mode in modes:
-                part.training = mode
+        with evaluation_mode(self.module), torch.no_grad():
+            reply = self.module(rows)
         reply = getattr(reply, "logits", reply)
         if not isinstance(reply, torch.Tensor):
             raise ReplyError(
@@ -79,8 +75,7 @@ class TorchTable:
         if gives == "probabilities" or summed:
             return answers
         # The softmax of log-probabilities is the probabilities themselves.
-        shifted = np.exp(answers - answers.max(axis=1, keepdims=True))
-        return np.asarray(shifted / shifted.sum(axis=1, keepdims=True))
+        return softmax(answers)
 
     def _one(self, answers: NDArray[Any], gives: str | None) -> NDArray[Any]:
         """One number, which may be a logit or a probability: only a known last layer says."""
@@ -117,6 +112,18 @@ def torch_module(module: Any, task: Task | None, outputs: Any) -> Native:
     )
 
 
+@contextmanager
+def evaluation_mode(module: Any) -> Iterator[None]:
+    """The module in evaluation mode; each of its parts has its own mode again afterwards."""
+    modes = [(part, part.training) for part in module.modules()]
+    try:
+        module.eval()
+        yield
+    finally:
+        for part, mode in modes:
+            part.training = mode
+
+
 def matrix(table: Any) -> NDArray[Any]:
     """A table of numbers of any kind as one array of floats, shape (rows, columns).
 
@@ -148,4 +155,4 @@ def _last(module: Any) -> str | None:
     while type(module).__name__ == "Sequential" and len(module):
         module = module[-1]
     kind = type(module)
-    return LAST.get(kind.__name__) if kind.__module__.startswith("torch.nn.") else None
+    return ANSWERS_BY_LAYER.get(kind.__name__) if kind.__module__.startswith("torch.nn.") else None

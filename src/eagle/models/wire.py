@@ -5,47 +5,59 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import time
-import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from functools import cache
 from hashlib import blake2b
 from http import HTTPStatus
-from threading import Lock
 from typing import Any, Final, final
 from urllib.parse import urlsplit, urlunsplit
 
-from eagle.log import LOG
-from eagle.types import (
-    InputError,
-    MissingExtraError,
-    ModelError,
-    RefusedError,
-    ReplyError,
-    clean,
-    finite,
-    integer,
-    message_of,
-    told,
-)
+from eagle._values.checks import check_function, elements, integer, number
+from eagle._values.log import LOG
+from eagle._values.packages import package
+from eagle._values.text import clean, message_of, short_repr
+from eagle.errors import DeniedError, InputError, ModelError, RefusedError, ReplyError
+from eagle.models.concurrent import Request
+from eagle.models.processes import PerProcess
 
-AGAIN: Final = (429, 502, 503, 504)
-"""Statuses after which the same request may be sent again."""
+RETRY_STATUSES: Final = (408, 429, 500, 502, 503, 504)
+"""Statuses after which the same request is sent again, unless `Retry` says others."""
 
-COMPUTED: Final = (500, 502, 504)
+MAYBE_COMPUTED_STATUSES: Final = (500, 502, 504)
 """Statuses after which the model may have computed its answers, which may be billed."""
+
+DENIED_STATUSES: Final = (401, 402, 403, 404, 405, 407, 410)
+"""Statuses that any other request would get, too; those of redirects are such as well."""
+
+QUOTA: Final = re.compile(
+    r"insufficient[_ ](quota|balance|funds|credits?)|billing_(hard_limit_reached|not_active)"
+)
+"""How the body of a status 429 says that the quota is spent, and not that one is too fast."""
+
+MAYBE_QUOTA: Final = re.compile(
+    r"(quota|credits?)[\w ]{0,20}(exceeded|exhausted|used up|spent)|exceeded your \w* ?quota"
+)
+"""The same in other words, which servers also have for quotas that come back in a minute."""
+
+SHORT_QUOTA: Final = re.compile(
+    r"per[ _-]?(second|minute|hour)|retry ?(after|delay|in)|try again in"
+)
+"""How a body says that it is such a quota."""
 
 HINTS: Final = {
     401: "token_env names the environment variable that holds the token",
+    402: "the account must be paid for first",
     403: "token_env names the environment variable that holds the token",
     404: "is the address right, and the protocol?",
     413: "give a smaller batch_bytes or batch_rows",
 }
 """What to do about some statuses, as the end of a sentence."""
 
-WORDS: Final = 200
+MAX_QUOTED_CHARACTERS: Final = 200
 """The number of characters that are shown of what a server says."""
 
 
@@ -54,27 +66,37 @@ WORDS: Final = 200
 class Retry:
     """When a request is sent again, and how long to wait before.
 
-    At most `times` times after a status of 429, 502, 503 or 504: after as many seconds as the
-    server says in Retry-After, else after `first` seconds, then twice as long each time. Waits
-    that the server does not set are shortened by up to a half, by a number made of the request's
-    content, so that requests that failed together do not come back together. No wait is longer than
-    `longest`: if the server asks for more, the request fails.
+    At most `times` times after one of the `statuses`: after as many seconds as the server says in
+    Retry-After, else after `first` seconds, then twice as long each time. Waits that the server
+    does not set are shortened by up to a half, by a number made of the request's content, so that
+    requests that failed together do not come back together. No wait is longer than `longest`: if
+    the server asks for more, the request fails.
+
+    The `statuses` are 408, 429, 500, 502, 503 and 504 unless given. A 429 that says that the
+    quota is spent is never sent again. `sleep` waits, for tests.
     """
 
     times: int = 5
     first: float = 0.5
     longest: float = 60.0
-    sleep: Callable[[float], None] = field(default=time.sleep, repr=False, compare=False)
+    statuses: Collection[int] = RETRY_STATUSES
+    sleep: Callable[[float], None] | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         integer(self.times, "times", 0)
-        for name, value in (("first", self.first), ("longest", self.longest)):
-            if not finite(value) or not value > 0:
-                raise InputError(f"{name} is a positive number of seconds, not {told(value)}")
+        listed = elements(self.statuses, "statuses")
+        for status in listed:
+            if type(status) is not int or not 300 <= status <= 599:
+                raise InputError(f"a status to retry is from 300 to 599, not {short_repr(status)}")
+        object.__setattr__(self, "statuses", tuple(sorted(set(listed))))
+        if self.sleep is not None:
+            check_function(self.sleep, "sleep")
+        number(self.first, "first, in seconds,", above=0)
+        number(self.longest, "longest, in seconds,", above=0)
 
     def wait(self, attempt: int, status: int, after: str | None, key: str) -> float | None:
         """Seconds to wait before the next attempt, from 0 on; None if there is to be none."""
-        if status not in AGAIN or attempt >= self.times:
+        if status not in self.statuses or attempt >= self.times:
             return None
         asked = _seconds(after)
         if asked is not None:
@@ -92,6 +114,16 @@ class Secrets:
     headers: Mapping[str, str] = field(default_factory=dict)
     token: str | None = None
 
+    def __post_init__(self) -> None:
+        named = self.headers.items() if isinstance(self.headers, Mapping) else [(None, None)]
+        texts = [part for pair in named for part in pair]
+        for text in texts if self.token is None else [*texts, self.token]:
+            if not isinstance(text, str):  # nothing of it is shown: it may be a secret
+                raise InputError(
+                    "headers_env is a dictionary from headers to the names of environment "
+                    "variables, and token_env is one such name: these are no texts"
+                )
+
     def read(self) -> dict[str, str]:
         """The headers with their values."""
         out = {name: _variable(variable) for name, variable in self.headers.items()}
@@ -99,7 +131,7 @@ class Secrets:
             out["authorization"] = f"Bearer {_variable(self.token)}"
         return out
 
-    def hidden(self, text: str) -> str:
+    def hide(self, text: str) -> str:
         """A server's words without any secret that it may repeat."""
         for variable in (*self.headers.values(), *([self.token] if self.token else [])):
             secret = os.environ.get(variable)
@@ -114,6 +146,10 @@ class Pace:
 
     requests: int
     seconds: float
+
+    def __post_init__(self) -> None:
+        integer(self.requests, "requests", 0)
+        number(self.seconds, "a number of seconds", 0.0)
 
     @property
     def round_trip(self) -> float:
@@ -133,12 +169,10 @@ class Wire:
     ) -> None:
         self.url, self._secrets, self._timeout = url, secrets, timeout
         self._connections, self._retry = connections, retry
-        self._lock, self._pace = Lock(), Pace(0, 0.0)
-        self._client: Any = None
-        self._owner = 0
+        self._own, self._pace = PerProcess(), Pace(0, 0.0)
 
     @property
-    def shown(self) -> str:
+    def public_url(self) -> str:
         """The address without its query, which may hold secrets."""
         return urlunsplit((*urlsplit(self.url)[:3], "", ""))
 
@@ -147,17 +181,11 @@ class Wire:
         """How fast it has answered so far; None before the first answer."""
         return self._pace if self._pace.requests else None
 
-    def __getstate__(self) -> dict[str, Any]:
-        kept = ("url", "_secrets", "_timeout", "_connections", "_retry", "_pace")
-        return {name: self.__dict__[name] for name in kept}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, _lock=Lock(), _client=None, _owner=0)
-
-    def post(self, body: bytes, rows: int, resent: Callable[[], None] = lambda: None) -> Any:
+    def post(self, body: bytes, rows: int, request: Request, resent: Callable[[], None]) -> Any:
         """The endpoint's reply to a request about `rows` rows, read from JSON.
 
-        `resent` is called before the request is sent again, if the attempt before may be billed.
+        The request begins each time that it is sent. `resent` is called before it is sent again,
+        if the attempt before may be billed.
         """
         key = blake2b(self.url.encode() + b"\0" + body, digest_size=16).hexdigest()
         headers = {
@@ -168,6 +196,7 @@ class Wire:
         }
         attempt, fresh = 0, False
         while True:
+            request.begin()
             try:
                 reply = self._once(body, headers, rows, fresh)
             except _DroppedError as dropped:
@@ -180,10 +209,11 @@ class Wire:
                 continue
             if 200 <= reply.status < 300:
                 return self._read(reply, rows)
-            wait = self._retry.wait(attempt, reply.status, reply.after, key)
+            spent = _is_quota_spent(reply)
+            wait = None if spent else self._retry.wait(attempt, reply.status, reply.after, key)
             if wait is None:
-                raise self._refused(reply, rows, attempt)
-            if reply.status in COMPUTED:
+                raise self._refusal(reply, rows, attempt, spent)
+            if reply.status in MAYBE_COMPUTED_STATUSES:
                 resent()
             LOG.info(
                 "status %d: %d rows are sent again in %.1f s, retry %d",
@@ -192,7 +222,7 @@ class Wire:
                 wait,
                 attempt + 1,
             )
-            self._retry.sleep(wait)
+            request.wait(wait, self._retry.sleep)
             attempt += 1
 
     # -- one request ----------------------------------------------------------------------------
@@ -200,29 +230,31 @@ class Wire:
     def _once(self, body: bytes, headers: Mapping[str, str], rows: int, fresh: bool) -> _Reply:
         """The reply, whatever its status, on a connection that is kept or a fresh one."""
         httpx = httpx_package()
-        client = self._new(httpx) if fresh else self._kept(httpx)
+        client = self._client() if fresh else self._own.get(self._client)
         began = time.monotonic()
         try:
             return self._reply(client, body, headers, began, rows)
         except httpx.ConnectTimeout:
             raise RefusedError(
-                f"{self.shown} could not be reached within {self._timeout:g} s"
+                f"{self.public_url} could not be reached within {self._timeout:g} s"
             ) from None
         except httpx.TimeoutException:
             raise self._late(rows) from None
         except httpx.ConnectError as error:
-            words = f"{self.shown} could not be reached: {self._said(message_of(error))}"
+            words = (
+                f"{self.public_url} could not be reached: {self._server_words(message_of(error))}"
+            )
             raise _DroppedError(RefusedError(words), sent=False) from None
         except httpx.TransportError as error:
             words = (
-                f"{self.shown} dropped the connection twice when asked {rows} rows: "
-                f"{self._said(message_of(error))}. They may be billed"
+                f"{self.public_url} dropped the connection twice when asked {rows} rows: "
+                f"{self._server_words(message_of(error))}. They may be billed"
             )
             raise _DroppedError(ModelError(words), sent=True) from None
         except httpx.HTTPError as error:
             raise ReplyError(
-                f"the reply of {self.shown} to {rows} rows cannot be read: "
-                f"{self._said(message_of(error))}"
+                f"the reply of {self.public_url} to {rows} rows cannot be read: "
+                f"{self._server_words(message_of(error))}"
             ) from None
         finally:
             if fresh:
@@ -238,26 +270,21 @@ class Wire:
                 if time.monotonic() - began > self._timeout:
                     raise self._late(rows)
         took = time.monotonic() - began
-        with self._lock:
+        with self._own.lock:
             self._pace = Pace(self._pace.requests + 1, self._pace.seconds + took)
         got = streamed.headers
         kind = got.get("content-type", "no content type").split(";")[0]
         return _Reply(streamed.status_code, kind, got.get("retry-after"), b"".join(parts))
 
-    def _kept(self, httpx: Any) -> Any:
-        with self._lock:
-            if self._client is None or self._owner != os.getpid():  # a fork has no connections
-                self._client, self._owner = self._new(httpx), os.getpid()
-                weakref.finalize(self, _close, self._client, self._owner)
-            return self._client
-
-    def _new(self, httpx: Any) -> Any:
+    def _client(self) -> Any:
+        """An own set of connections."""
+        httpx = httpx_package()
         limits = httpx.Limits(
             max_connections=self._connections, max_keepalive_connections=self._connections
         )
         timeout = httpx.Timeout(self._timeout, pool=None)
         return httpx.Client(
-            verify=_verified(), timeout=timeout, limits=limits, follow_redirects=False
+            verify=_ssl_context(), timeout=timeout, limits=limits, follow_redirects=False
         )
 
     # -- words ----------------------------------------------------------------------------------
@@ -267,28 +294,37 @@ class Wire:
             return json.loads(reply.content)
         except (ValueError, RecursionError):
             raise ReplyError(
-                f"{self.shown} answered {rows} rows with {self._said(reply.kind)}, not JSON: "
-                f"«{self._said(reply.text)}»"
+                f"{self.public_url} answered {rows} rows with {self._server_words(reply.kind)}, "
+                "not JSON: "
+                f"«{self._server_words(reply.text)}»"
             ) from None
 
-    def _refused(self, reply: _Reply, rows: int, attempts: int) -> ModelError:
-        hint = HINTS.get(reply.status, "")
+    def _refusal(self, reply: _Reply, rows: int, attempts: int, spent: bool) -> ModelError:
+        hint = "the quota is spent" if spent else HINTS.get(reply.status, "")
         tried = f", {attempts + 1} times" if attempts else ""
         sentence = (
-            f"{self.shown} was asked {rows} rows and answered with status {_status(reply.status)}"
-            f"{tried}: «{self._said(reply.text)}»{f'; {hint}' if hint else ''}"
+            f"{self.public_url} was asked {rows} rows and answered with status "
+            f"{_status(reply.status)}"
+            f"{tried}: «{self._server_words(reply.text)}»{f'; {hint}' if hint else ''}"
         )
-        return (ModelError if reply.status in COMPUTED else RefusedError)(sentence)
+        if spent or reply.status in DENIED_STATUSES or reply.status < 400:
+            return DeniedError(sentence)
+        return (ModelError if reply.status in MAYBE_COMPUTED_STATUSES else RefusedError)(sentence)
 
     def _late(self, rows: int) -> ModelError:
         return ModelError(
-            f"{self.shown} did not answer {rows} rows within {self._timeout:g} s: give a longer "
+            f"{self.public_url} did not answer {rows} rows within {self._timeout:g} s: give a "
+            "longer "
             "timeout or fewer batch_rows. They may be billed"
         )
 
-    def _said(self, text: str) -> str:
-        words = " ".join(clean(self._secrets.hidden(text)).split())
-        return words if len(words) <= WORDS else words[: WORDS - 1] + "…"
+    def _server_words(self, text: str) -> str:
+        words = " ".join(clean(self._secrets.hide(text)).split())
+        return (
+            words
+            if len(words) <= MAX_QUOTED_CHARACTERS
+            else words[: MAX_QUOTED_CHARACTERS - 1] + "…"
+        )
 
 
 class _DroppedError(Exception):
@@ -309,28 +345,18 @@ class _Reply:
 
     @property
     def text(self) -> str:
-        return self.content[: 20 * WORDS].decode("utf-8", "replace")
+        return self.content[: 20 * MAX_QUOTED_CHARACTERS].decode("utf-8", "replace")
 
 
 @cache
-def _verified() -> Any:
+def _ssl_context() -> Any:
     """The SSL context. It verifies certificates; reading the trusted ones is slow, so done once."""
     return httpx_package().create_ssl_context()
 
 
-def _close(client: Any, owner: int) -> None:
-    """Close the connections, if they are this process's own."""
-    if os.getpid() == owner:
-        client.close()
-
-
 def httpx_package() -> Any:
     """The package httpx."""
-    try:
-        import httpx
-    except ImportError:
-        raise MissingExtraError("a model behind an endpoint", "httpx", "http") from None
-    return httpx
+    return package("httpx", "a model behind an endpoint", "http")
 
 
 def _variable(name: str) -> str:
@@ -354,6 +380,15 @@ def _seconds(after: str | None) -> float | None:
         except ValueError:
             return None
     return max(0.0, number) if math.isfinite(number) else None
+
+
+def _is_quota_spent(reply: _Reply) -> bool:
+    """Whether the quota is spent for good, so that waiting does not help."""
+    if reply.status != HTTPStatus.TOO_MANY_REQUESTS:
+        return False
+    words = reply.text.casefold()
+    comes_back = reply.after is not None or SHORT_QUOTA.search(words) is not None
+    return bool(QUOTA.search(words) or (MAYBE_QUOTA.search(words) and not comes_back))
 
 
 def _status(status: int) -> str:

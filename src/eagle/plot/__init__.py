@@ -4,9 +4,9 @@ Only this package needs matplotlib, and only when something is drawn.
 """
 
 from eagle.plot.bars import attribution
+from eagle.plot.differences import groups
 from eagle.plot.dots import comparison
 from eagle.plot.grid import heatmap
-from eagle.plot.groups import cohorts
 from eagle.plot.images import image
 from eagle.plot.lines import convergence
 from eagle.plot.means import importance
@@ -20,10 +20,10 @@ from eagle.plot.texts import text
 __all__ = [
     "attribution",
     "beeswarm",
-    "cohorts",
     "comparison",
     "convergence",
     "dependence",
+    "groups",
     "heatmap",
     "image",
     "importance",

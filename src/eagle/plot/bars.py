@@ -5,27 +5,30 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
+from eagle._values.arrays import Array
+from eagle._values.checks import integer
+from eagle._values.posterior import LEVEL
+from eagle._values.text import middle
+from eagle.display.sheet import DOWN, NOT_SURE, UP
 from eagle.explanation import Explanation
-from eagle.plot.fonts import cautions, legible
+from eagle.plot.drawing import plot_function
 from eagle.plot.page import (
     GREY,
-    LITERAL,
+    PLAIN_TEXT,
     WIDTH,
     Page,
-    lined,
+    cautions,
     meaning,
     one,
     page,
     pale,
     sides,
     tall,
-    unsure,
     whiskers,
+    wrap_labels,
 )
-from eagle.show.sheet import DOWN, UP
-from eagle.surrogate.posterior import LEVEL
-from eagle.types import Array, integer, middle
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,32 +37,33 @@ if TYPE_CHECKING:
 HATCH: Final = "/////"
 """Of a bar whose sign is not sure."""
 
-APART: Final = 3.0
+NUMBER_GAP: Final = 3.0
 """How far a number stands from its bar, in points."""
 
-ABOVE: Final = 0.4
+HEAD_INCHES: Final = 0.4
 """Inches above the axes for a title and a legend."""
 
 
-@legible
+@plot_function
 def attribution(
     explanation: Explanation, ax: Axes | None = None, *, level: float = LEVEL, most: int = 15
 ) -> Axes:
     """The scores as bars, the strongest on top, each with its number and its credible interval.
 
-    Blue pushes the answer up, vermillion down, and grey has no sign. A bar is pale and hatched
-    where the interval contains zero: the sign is not sure. The row's own value stands in
-    brackets beside a bin. `most` features are drawn, and the others are counted. Warnings of the
-    explanation are written below.
+    Blue pushes the answer up, vermillion down; of a slope, which is named «per …», blue says that
+    the answer rises with the feature. Grey has no sign. A bar is pale and hatched where the sign is
+    not sure (`Explanation.sure`). The row's own value stands in brackets beside a bin or a slope.
+    `most` features are drawn, and the others are counted. Warnings of the explanation are written
+    below.
     """
     e = one(explanation, "attribution")
     order = e.order()[: integer(most, "most", 1)]
-    scores, interval = e.scores[order], e.shown(level)[order]
-    unclear = unsure(interval)
+    scores, interval = e.scores[order], e.interval_or_nan(level)[order]
+    unclear = e.doubtful(level)[order]
     more = len(e.names) - len(order)
     p = page(ax, WIDTH, 1.0, "attribution")
-    labels = lined([_label(e, int(j)) for j in order], p, [e.names[j] for j in order])
-    p = p.sized(tall(labels, 0.27, more))
+    labels = wrap_labels([_label(e, int(j)) for j in order], p, [e.names[j] for j in order])
+    p = p.with_height(tall(labels, 0.27, more))
     colours = sides(e, scores)
     bars = p.ax.barh(
         range(len(order)),
@@ -83,21 +87,24 @@ def attribution(
         capthick=1.1,
     )
     p.rows(labels, more)
-    p = p.settled()
+    p = p.fit_to_layout()
     _numbers(p, scores, interval)
-    p.title(e.title, _legend(p, e.signed, scores, unclear))
-    hint = "; hatched where it contains zero" if any(unclear) else ""
+    slopes = np.array(e.slopes or (False,) * len(e.names))[order]
+    p.title(e.title, _legend(p, e.signed, scores, unclear, slopes))
+    hint = f"; hatched: {NOT_SURE}" if any(unclear) else ""
     p.x_label(meaning([e]), *whiskers([e], level, "Whiskers", hint))
     if notes := cautions([e]):
         p.note(notes)
-    return p.done()
+    return p.finish()
 
 
 def _label(e: Explanation, j: int) -> str:
     """What the row has: the condition, and its own value if the condition is a bin."""
     value, condition = e.data[j], e.conditions[j]
     around = condition.replace(e.names[j], "", 1)
-    if e.subject is not None or value is None or not any(sign in around for sign in "<>≤≥"):
+    slope = bool(e.slopes) and e.slopes[j] and condition != f"{e.names[j]} = {value}"
+    bin_ = any(sign in around for sign in "<>≤≥")
+    if e.subject is not None or value is None or not (bin_ or slope):
         return condition
     said = f"{value:.4g}" if isinstance(value, float) else str(value)
     return f"{condition} ({middle(said, 20)})"
@@ -111,13 +118,13 @@ def _numbers(p: Page, scores: Array, interval: Array) -> None:
         p.ax.annotate(
             f"{score:+#.3g}".rstrip(".").replace("-", "−"),
             (end, y),
-            xytext=(APART if at_right else -APART, 0),
+            xytext=(NUMBER_GAP if at_right else -NUMBER_GAP, 0),
             textcoords="offset points",
             ha="left" if at_right else "right",
             va="center",
             fontsize=min(p.label_size, p.small_size),
             annotation_clip=False,
-            **LITERAL,
+            **PLAIN_TEXT,
         )
         for y, (score, end, at_right) in enumerate(zip(scores, ends, right, strict=True))
     ]
@@ -128,7 +135,7 @@ def _inches(text: Annotation) -> float:
     """How much room a number takes beyond its bar."""
     figure = text.get_figure()
     assert figure is not None
-    return text.get_window_extent().width / figure.dpi + 2 * APART / 72
+    return text.get_window_extent().width / figure.dpi + 2 * NUMBER_GAP / 72
 
 
 def _room(p: Page, ends: Array, wide: Array, interval: Array) -> tuple[float, float]:
@@ -144,21 +151,26 @@ def _room(p: Page, ends: Array, wide: Array, interval: Array) -> tuple[float, fl
     return low - rim, high + rim
 
 
-def _legend(p: Page, signed: bool, scores: Array, unclear: list[bool]) -> float:
+def _legend(
+    p: Page, signed: bool, scores: Array, unclear: NDArray[np.bool_], slopes: NDArray[np.bool_]
+) -> float:
     """Say what colours mean, above the axes; the height of that, in points."""
     from matplotlib.patches import Patch
 
     keys: dict[str, Any] = {}
+    up, down = ("pushes up", "pushes down") if not slopes.all() else ("rises with it", "falls")
+    if slopes.any() and not slopes.all():
+        up, down = "pushes up, or rises with it", "down, or falls"
     for name, colour, there in (
-        ("pushes up", UP, signed and (scores > 0).any()),
-        ("pushes down", DOWN, signed and (scores < 0).any()),
+        (up, UP, signed and (scores > 0).any()),
+        (down, DOWN, signed and (scores < 0).any()),
         ("matters, no sign", GREY, not signed),
     ):
         if there:
             keys[name] = Patch(facecolor=colour)
     if any(unclear):
         keys["sign not sure"] = Patch(facecolor="none", edgecolor=p.ink, hatch=HATCH, linewidth=0.6)
-    if not keys or p.headroom < ABOVE:
+    if not keys or p.headroom < HEAD_INCHES:
         return 0.0
     wide = p.width if p.cell is None else p.cell[0]
     drawn = p.ax.legend(

@@ -6,23 +6,28 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from eagle._values.arrays import Array
+from eagle._values.checks import integer
+from eagle._values.posterior import LEVEL
+from eagle._values.text import short
+from eagle.display.sheet import NOT_SURE
+from eagle.errors import InputError
 from eagle.explanation import Explanation
-from eagle.plot.fonts import cautions, legible, visible
+from eagle.plot.drawing import plot_function
 from eagle.plot.page import (
-    LITERAL,
+    PLAIN_TEXT,
     WIDTH,
     Page,
-    lined,
+    cautions,
     meaning,
     one,
     page,
     tall,
-    unsure,
     whiskers,
+    wrap_labels,
 )
-from eagle.surrogate.posterior import LEVEL
-from eagle.types import Array, InputError, integer, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,7 +36,7 @@ MARKERS = "osD^vPX*"
 """One more than there are colours: 56 explanations differ in colour or marker."""
 
 
-@legible
+@plot_function
 def comparison(
     explanations: Mapping[str, Explanation],
     ax: Axes | None = None,
@@ -43,13 +48,14 @@ def comparison(
 
     Features are matched by name; an explanation without a feature has no dot there. The `most`
     features with the largest mean size of scores are drawn, and the others are counted. A
-    dot is hollow where its interval contains zero. Warnings of the explanations are written below.
+    dot is hollow where its sign is not sure. Warnings of the explanations are written below.
     """
-    every = _checked(explanations)
+    every = _check(explanations)
     names = _strongest(every.values())
     shown = names[: integer(most, "most", 1)]
-    intervals = [e.shown(level) for e in every.values()]
-    labels, more = lined(shown), len(names) - len(shown)
+    intervals = [e.interval_or_nan(level) for e in every.values()]
+    labels = wrap_labels([_label(name, every.values()) for name in shown])
+    more = len(names) - len(shown)
     p = page(ax, WIDTH, tall(labels, max(0.27, 0.07 + 0.11 * len(every)), more), "comparison")
     for y in range(1, len(shown), 2):
         p.ax.axhspan(y - 0.5, y + 0.5, color=p.ink, alpha=0.05, linewidth=0)
@@ -59,18 +65,20 @@ def comparison(
         there = [(y, e.names.index(name)) for y, name in enumerate(shown) if name in e.names]
         rows = np.array([y for y, _ in there], dtype=float) + gap * (i - (len(every) - 1) / 2)
         index = np.array([j for _, j in there], dtype=np.intp)
-        hollow |= dots(p, i, rows, e.scores[index], interval[index])
+        doubt = e.doubtful(level)[index]
+        hollow |= bool(doubt.any())
+        dots(p, i, rows, e.scores[index], interval[index], doubt)
     p.rows(labels, more)
     p.title(_title(every.values()))
-    hint = "; hollow dots where it contains zero" if hollow else ""
+    hint = f"; hollow: {NOT_SURE}" if hollow else ""
     p.x_label(meaning(every.values()), *whiskers(every.values(), level, "Lines", hint))
     legend(p, list(every))
     if notes := cautions(every.values()):
         p.note(notes)
-    return p.done()
+    return p.finish()
 
 
-def _checked(explanations: Any) -> dict[str, Explanation]:
+def _check(explanations: Any) -> dict[str, Explanation]:
     if not isinstance(explanations, Mapping):
         raise InputError(
             "comparison draws explanations by name: give a dictionary such as "
@@ -90,14 +98,21 @@ def _strongest(explanations: Iterable[Explanation]) -> list[str]:
     return sorted(sizes, key=lambda name: -float(np.mean(sizes[name])))
 
 
+def _label(name: str, explanations: Iterable[Explanation]) -> str:
+    """A feature as `Explanation.labels` has it, where all explanations agree; else by its name."""
+    every = {e.labels[e.names.index(name)] for e in explanations if name in e.names}
+    return every.pop() if len(every) == 1 else name
+
+
 def _look(i: int, p: Page) -> tuple[Any, str]:
     return p.colour(i), MARKERS[i % len(MARKERS)]
 
 
-def dots(p: Page, i: int, rows: Array, scores: Array, interval: Array) -> bool:
-    """Draw the i-th explanation, and return whether any of its dots is hollow."""
+def dots(
+    p: Page, i: int, rows: Array, scores: Array, interval: Array, doubt: NDArray[np.bool_]
+) -> None:
+    """Draw the i-th explanation: its dots are hollow where there is doubt."""
     colour, marker = _look(i, p)
-    unclear = unsure(interval)
     p.ax.errorbar(
         scores,
         rows,
@@ -115,19 +130,19 @@ def dots(p: Page, i: int, rows: Array, scores: Array, interval: Array) -> bool:
         edgecolors=[colour],
         linewidths=1.1,
         zorder=3,
-        facecolors=[p.ax.get_facecolor() if u else colour for u in unclear],
+        facecolors=[p.ax.get_facecolor() if u else colour for u in doubt],
     )
-    return any(unclear)
 
 
 def _title(explanations: Collection[Explanation]) -> str:
     """The common title, else the common question, else the number of explanations."""
     titles = {e.title: None for e in explanations}
-    targets = {e.target_name: None for e in explanations}
+    targets = {e.target_name: e.difference for e in explanations}
     if len(titles) == 1:
         return next(iter(titles))
     if len(targets) == 1:
-        return f"Why {next(iter(targets))}?"
+        name, what = next(iter(targets.items()))
+        return f"Why {name}?" if what is None else f"What changed for {name}?"
     return f"{len(explanations)} explanations"
 
 
@@ -150,4 +165,4 @@ def legend(p: Page, names: list[str], more: str = "") -> None:
     )
     # Written afterwards: a legend leaves out names that begin with an underscore.
     for text, name in zip(drawn.get_texts(), [*names, *filter(None, [more])], strict=True):
-        text.set(text=visible(short(str(name), 30)), **LITERAL)
+        text.set(text=short(str(name), 30), **PLAIN_TEXT)

@@ -7,31 +7,33 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from eagle._values.arrays import Array
+from eagle._values.checks import check_flags
+from eagle.display.many import title
+from eagle.display.sheet import DOWN, UP
+from eagle.errors import InputError
 from eagle.explanations import Explanations, spread_over
-from eagle.plot.fonts import cautions, legible
-from eagle.plot.many import counted, ground, said, several, strongest_features
-from eagle.plot.page import LITERAL, WIDTH, Page, page, tall
-from eagle.show.many import title
-from eagle.show.sheet import DOWN, UP
-from eagle.types import Array, InputError
+from eagle.plot.drawing import plot_function
+from eagle.plot.many import feature_labels, ground, score_label, several, strongest_features
+from eagle.plot.page import PLAIN_TEXT, WIDTH, Page, page, tall
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-COLUMNS: Final = 800
+MAX_COLUMNS: Final = 800
 """More rows than this are drawn as means of neighbours."""
 
-KINDS: Final = 600
+MAX_ORDERED_ROWS: Final = 600
 """Number of rows that are ordered by similarity. Others stand beside the nearest of them."""
 
-LEAST: Final = 1.0
+MIN_HEIGHT: Final = 1.0
 """The least height in inches, so that there is room for the line and the scale of colours."""
 
 CHUNK: Final = 4096
 """Rows that are compared with the ordered ones at a time."""
 
 
-@legible
+@plot_function
 def heatmap(
     explanations: Explanations,
     ax: Axes | None = None,
@@ -47,11 +49,12 @@ def heatmap(
     the others are counted.
     """
     e = several(explanations, "heatmap")
+    check_flags(by_prediction=by_prediction)
     order = strongest_features(e, most)
-    rows = predicted(e.predictions) if by_prediction else similar(e.scores[:, order])
-    labels, more = counted(e.names, order)
-    p = page(ax, WIDTH, max(tall(labels, 0.27, more), LEAST), "heatmap")
-    cells = merged(e.scores[rows][:, order], COLUMNS)
+    rows = order_by_prediction(e.predictions) if by_prediction else similar(e.scores[:, order])
+    labels, more = feature_labels(e.labels, order)
+    p = page(ax, WIDTH, max(tall(labels, 0.27, more), MIN_HEIGHT), "heatmap")
+    cells = merge_rows(e.scores[rows][:, order], MAX_COLUMNS)
     reach = float(np.quantile(np.abs(cells), 0.99)) or float(np.abs(cells).max()) or 1.0
     drawn = p.ax.imshow(
         cells.T,
@@ -63,21 +66,20 @@ def heatmap(
         extent=(0, len(e), len(order) - 0.5, -0.5),
     )
     _rows(p, labels, more, len(e))
-    _line(p, merged(e.predictions[rows][:, None], COLUMNS)[:, 0], len(e))
+    above = "prediction" if e.difference is None else "change"
+    _line(p, merge_rows(e.predictions[rows][:, None], MAX_COLUMNS)[:, 0], len(e), above)
     p.title(title(e))
     how = "by prediction" if by_prediction else "similar ones side by side"
-    fewer = ["Each column is the mean of several rows"] if len(e) > COLUMNS else []
-    p.x_label(f"Rows, {how}", *fewer, said(e).replace("Score:", "Colour: the score,", 1))
+    fewer = ["Each column is the mean of several rows"] if len(e) > MAX_COLUMNS else []
+    p.x_label(f"Rows, {how}", *fewer, score_label(e).replace("Score:", "Colour: the score,", 1))
     _bar(p, drawn)
-    if notes := cautions(()):
-        p.note(notes)
-    return p.done()
+    return p.finish()
 
 
 # -- the order of rows ---------------------------------------------------------------------------
 
 
-def predicted(predictions: Array) -> NDArray[np.intp]:
+def order_by_prediction(predictions: Array) -> NDArray[np.intp]:
     """Rows by decreasing prediction; those without one come last."""
     if np.isnan(predictions).all():
         raise InputError(
@@ -89,7 +91,7 @@ def predicted(predictions: Array) -> NDArray[np.intp]:
 
 def similar(scores: Array) -> NDArray[np.intp]:
     """Rows such that similar scores stand together, those with the largest sums first."""
-    chosen = spread_over(len(scores), KINDS)
+    chosen = spread_over(len(scores), MAX_ORDERED_ROWS)
     leaves = _leaves(scores[chosen])
     if len(chosen) == len(scores):
         return leaves
@@ -131,7 +133,7 @@ def _leaves(scores: Array) -> NDArray[np.intp]:
     return np.array(out, dtype=np.intp)
 
 
-def merged(rows: Array, most: int) -> Array:
+def merge_rows(rows: Array, most: int) -> Array:
     """At most `most` rows: means of neighbours, over what is known."""
     if len(rows) <= most:
         return rows
@@ -163,7 +165,7 @@ def _rows(p: Page, labels: list[str], more: int, count: int) -> None:
     p.ax.set_xlim(0, count)
 
 
-def _line(p: Page, predictions: Array, count: int) -> None:
+def _line(p: Page, predictions: Array, count: int, name: str) -> None:
     """The predictions above the rows, if they are known."""
     if np.isnan(predictions).all():
         return
@@ -179,9 +181,7 @@ def _line(p: Page, predictions: Array, count: int) -> None:
     above.locator_params(axis="y", nbins=2)
     above.tick_params(axis="y", labelsize="x-small", length=2)
     above.spines[["top", "right", "bottom"]].set_visible(False)
-    above.set_ylabel(
-        "prediction", fontsize="x-small", rotation=0, ha="right", va="center", **LITERAL
-    )
+    above.set_ylabel(name, fontsize="x-small", rotation=0, ha="right", va="center", **PLAIN_TEXT)
     above.patch.set_alpha(0)
 
 

@@ -8,86 +8,83 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from eagle._values.arrays import Array
+from eagle._values.checks import check_flags, integer
+from eagle._values.packages import package
+from eagle._values.posterior import LEVEL
+from eagle._values.subject import Image
+from eagle.display.sheet import DOWN, NOT_SURE, UP, likeliest
+from eagle.errors import InputError
 from eagle.explanation import Explanation
-from eagle.plot.fonts import cautions, legible, visible
-from eagle.plot.page import LITERAL, SOFT, below, one, per_cent, unsure
-from eagle.show.sheet import DOWN, UP, likeliest
-from eagle.subject import Image
-from eagle.types import Array, InputError, MissingExtraError
+from eagle.plot.drawing import plot_function
+from eagle.plot.page import PLAIN_TEXT, SOFT_OPACITY, below, cautions, one, per_cent, several_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-LEVEL = 0.9
-
-PALE, DEEP = 0.35, 0.75
+UNSURE_OPACITY, SURE_OPACITY = 0.35, 0.75
 """The opacity of a segment's colour: where its sign is not sure, and where it is."""
 
-STRIPED = 240
+MIN_STRIPE_PIXELS = 240
 """Stripes are drawn in at least this many pixels a side."""
 
 
-@legible
+@plot_function
 def image(
     explanation: Explanation,
     axes: Any = None,
     *,
     level: float = LEVEL,
-    sure: bool = False,
-    top: int | None = None,
+    sure: bool = True,
+    top: int | None = 5,
+    numbers: bool = False,
 ) -> NDArray[np.object_]:
     """The image, a signed heat map over its segments, and how wide their intervals are.
 
-    Blue segments push the answer up, orange ones down; they are pale and hatched where the
-    interval contains zero. With `sure`, such segments are left grey; with `top`, only the strongest
-    are shown. `axes` are three axes to draw on, or two if there are no intervals. The axes drawn on
-    are returned. Warnings of the explanation are written below the first.
+    Blue segments push the answer up, orange ones down. The `top` strongest of those whose sign is
+    sure (`Explanation.sure`) have a colour. `top=None` colours all of these; with `sure=False`,
+    others too, pale and hatched. With `numbers`, each segment has its number, by which tables name
+    it. `axes` are three axes to draw on, or two if there are no intervals. The axes drawn on are
+    returned. Warnings of the explanation are written below the first.
     """
     e = one(explanation, "image")
     if not isinstance(e.subject, Image):
         raise InputError("image draws explanations of images: attribution draws any other")
-    if top is not None and (isinstance(top, bool) or not isinstance(top, int) or top < 1):
-        raise InputError(f"top is how many segments to show, from 1, not {top!r}")
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError:
-        raise MissingExtraError("image", "matplotlib", "plot") from None
+    check_flags(sure=sure, numbers=numbers)
+    if top is not None:
+        integer(top, "top, how many segments to show,", 1)
+    plt = package("matplotlib.pyplot", "image", "plot")
     known, own = e.posterior is not None, None
     if axes is None:
         high, wide = e.subject.labels.shape
         size = (3.1 * (3 if known else 2) + 0.9, min(max(3.1 * high / wide, 1.2), 9.0) + 0.45)
         own, axes = plt.subplots(1, 3 if known else 2, figsize=size, layout="constrained")
-    panels = np.ravel(axes)
-    if len(panels) < (3 if known else 2):
-        raise InputError(f"image draws on {3 if known else 2} axes, not {len(panels)}")
-    shown = _shown(e, level, sure, top)
-    title = wrap(visible(e.title), 40)
+    panels = several_axes(axes, 3 if known else 2, "image")
+    shown = _which_segments(e, level, sure, top)
+    title = wrap(e.title, 40)
     _plain(panels[0], e.subject.pixels, "\n".join(title))
     if own is not None:
         own.set_figheight(own.get_figheight() + 0.17 * (len(title) - 1))
     _heat(panels[1], e, shown, top, sure, level)
+    if numbers:
+        _number_segments(panels[1], e.subject.labels)
     if known:
         _doubt(panels[2], e, level)
     below(own, panels[0], [line for line in (likeliest(e), *cautions([e])) if line])
     return panels[: 3 if known else 2]
 
 
-def _shown(e: Explanation, level: float, sure: bool, top: int | None) -> NDArray[np.bool_]:
+def _which_segments(e: Explanation, level: float, sure: bool, top: int | None) -> NDArray[np.bool_]:
     """Which segments are coloured."""
-    shown = np.ones(len(e.scores), dtype=bool)
-    if sure:
-        shown &= ~np.array(unsure(e.interval(level)))
-    if top is not None:
-        strongest = np.zeros_like(shown)
-        strongest[e.order()[:top]] = True
-        shown &= strongest
-    return shown
+    shown = ~e.doubtful(level) if sure else np.ones(len(e.scores), dtype=bool)
+    strongest = [j for j in e.order().tolist() if shown[j]][:top]
+    return np.isin(np.arange(len(shown)), strongest)
 
 
 def _plain(ax: Axes, pixels: NDArray[Any], title: str) -> None:
     ax.imshow(pixels, interpolation="nearest")
     ax.set_axis_off()
-    ax.set_title(title, loc="left", fontsize="small", weight="bold", **LITERAL)
+    ax.set_title(title, loc="left", fontsize="small", weight="bold", **PLAIN_TEXT)
 
 
 def _heat(
@@ -99,30 +96,55 @@ def _heat(
     ax.imshow(grey, cmap="gray", vmin=0, vmax=255, interpolation="nearest")
     values = np.where(shown, e.scores, np.nan)[e.subject.labels]
     low = -reach if e.signed else 0.0
-    doubt = np.array(unsure(e.shown(level)))[e.subject.labels]
+    doubt = e.doubtful(level)[e.subject.labels]
     drawn = ax.imshow(
         values,
         cmap=_colours(e.signed),
         vmin=low,
         vmax=reach,
-        alpha=np.where(doubt, PALE, DEEP),
+        alpha=np.where(doubt, UNSURE_OPACITY, SURE_OPACITY),
         interpolation="nearest",
     )
     _outlines(ax, e.subject.labels)
     hatched = doubt & np.isfinite(values)
     if hatched.any():
-        _hatched(ax, hatched)
-    words = ["score"] + ([f"{top} strongest"] if top is not None else [])
-    words += [f"surely not zero at {per_cent(level)}"] if sure else []
-    words += [f"hatched: {per_cent(level)} interval contains 0"] if hatched.any() else []
+        _hatch(ax, hatched)
+    count = int(shown.sum())
+    words = ["score"]
+    if top is not None:
+        words.append(f"the {count} strongest" if count > 1 else "the strongest")
+    words += [f"sure at {per_cent(level)}"] if sure else []
+    words = words if count else [f"no segment is sure at {per_cent(level)}"]
+    words += [f"hatched: {NOT_SURE}"] if hatched.any() else []
     ax.set_axis_off()
     ax.set_title(", ".join(words), loc="left", fontsize="small")
     _bar(ax, drawn)
 
 
-def _hatched(ax: Axes, where: NDArray[np.bool_]) -> None:
+def _number_segments(ax: Axes, labels: NDArray[np.intp]) -> None:
+    """The number of each segment, at the pixel of it that is nearest to its middle."""
+    from matplotlib.patheffects import withStroke
+
+    for k in range(int(labels.max()) + 1):
+        rows, columns = np.nonzero(labels == k)
+        if len(rows):
+            away = (rows - rows.mean()) ** 2 + (columns - columns.mean()) ** 2
+            at = int(away.argmin())
+            ax.text(
+                columns[at],
+                rows[at],
+                str(k),
+                ha="center",
+                va="center",
+                fontsize="x-small",
+                color="black",
+                path_effects=[withStroke(linewidth=1.5, foreground="white")],
+            )
+
+
+def _hatch(ax: Axes, where: NDArray[np.bool_]) -> None:
     """Stripes over some of the pixels."""
-    fine = -(-STRIPED // max(where.shape))  # a small image has too few pixels for stripes
+    fine = -(-MIN_STRIPE_PIXELS // max(where.shape))  # a small image has too few pixels for stripes
     large = where.repeat(fine, axis=0).repeat(fine, axis=1)
     rows, columns = np.indices(large.shape)
     step = max(6, max(large.shape) // 40)
@@ -173,4 +195,6 @@ def _outlines(ax: Axes, labels: NDArray[np.intp]) -> None:
     rows, columns = np.nonzero(labels[1:] != labels[:-1])
     level = np.stack([columns - 0.5, rows + 0.5, columns + 0.5, rows + 0.5], axis=1)
     lines = np.concatenate([upright, level]).reshape(-1, 2, 2)
-    ax.add_collection(LineCollection(list(lines), colors="black", linewidths=0.4, alpha=SOFT))
+    ax.add_collection(
+        LineCollection(list(lines), colors="black", linewidths=0.4, alpha=SOFT_OPACITY)
+    )

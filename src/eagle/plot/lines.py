@@ -9,11 +9,22 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
 
+from eagle._values.arrays import Array
+from eagle._values.checks import integer
+from eagle._values.posterior import LEVEL
 from eagle.explanation import Explanation
-from eagle.plot.fonts import cautions, legible
-from eagle.plot.page import LITERAL, WIDTH, Page, lined, meaning, one, page, per_cent
-from eagle.surrogate.posterior import LEVEL
-from eagle.types import Array, integer
+from eagle.plot.drawing import plot_function
+from eagle.plot.page import (
+    PLAIN_TEXT,
+    WIDTH,
+    Page,
+    cautions,
+    meaning,
+    one,
+    page,
+    per_cent,
+    wrap_labels,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,7 +32,7 @@ if TYPE_CHECKING:
 STYLES = ("-", "--", ":", "-.")
 
 
-@legible
+@plot_function
 def convergence(
     explanation: Explanation,
     ax: Axes | None = None,
@@ -39,7 +50,7 @@ def convergence(
     e = one(explanation, "convergence")
     order = e.order()[: integer(most, "most", 1)]
     counts = _counts(len(e.evidence.features), len(e.names), integer(steps, "steps", 2))
-    grown = _grown(e, counts, level)[:, order]
+    grown = _scores_by_count(e, counts, level)[:, order]
     p = page(ax, WIDTH, 3.0, "convergence")
     p.ax.axhline(0, color=p.ink, linewidth=0.8, zorder=1.5)
     for i, (score, low, high) in enumerate(grown.transpose(1, 2, 0)):
@@ -55,12 +66,12 @@ def convergence(
     p.ax.grid(axis="y", color=p.ink, alpha=0.12, linewidth=0.6)
     p.title(e.title)
     p.x_label("Rows asked", meaning([e]))
-    p.ax.set_ylabel(f"Score and its {per_cent(level)} interval", fontsize="small", **LITERAL)
+    p.ax.set_ylabel(f"Score and its {per_cent(level)} interval", fontsize="small", **PLAIN_TEXT)
     p.small_ticks("y")
-    _labels(p, float(counts[-1]), grown[-1, :, 0], lined(e.conditions[j] for j in order))
+    _labels(p, float(counts[-1]), grown[-1, :, 0], wrap_labels(e.conditions[j] for j in order))
     if notes := cautions([e]):
         p.note(notes)
-    return p.done()
+    return p.finish()
 
 
 def _counts(rows: int, d: int, steps: int) -> NDArray[np.intp]:
@@ -69,11 +80,11 @@ def _counts(rows: int, d: int, steps: int) -> NDArray[np.intp]:
     return np.unique(np.rint(np.geomspace(first, rows, steps)).astype(np.intp))
 
 
-def _grown(e: Explanation, counts: NDArray[np.intp], level: float) -> Array:
+def _scores_by_count(e: Explanation, counts: NDArray[np.intp], level: float) -> Array:
     """Score, low and high of each feature after each count of rows, shape (counts, d, 3)."""
     out = np.empty((len(counts), len(e.names), 3))
     for k, n in enumerate(counts):
-        fit = e.grown(int(n))
+        fit = e.fit_to_first(int(n))
         out[k, :, 0] = fit.scores
         out[k, :, 1:] = np.nan if fit.posterior is None else fit.posterior.interval(level)
     return out
@@ -99,7 +110,7 @@ def _labels(p: Page, x: float, ends: Array, labels: Sequence[str]) -> None:
             va="center",
             fontsize="small",
             annotation_clip=False,
-            **LITERAL,
+            **PLAIN_TEXT,
             arrowprops={
                 "arrowstyle": "-",
                 "color": p.colour(i),

@@ -11,22 +11,25 @@ from typing import TYPE_CHECKING, Any, Final, final
 import numpy as np
 from numpy.typing import NDArray
 
+from eagle._values.arrays import Array
+from eagle._values.checks import integer
+from eagle._values.difference import scale
+from eagle._values.text import finite, middle, short_repr
+from eagle._values.ties import rank
+from eagle.errors import InputError
 from eagle.explanations import Explanations
-from eagle.plot.fonts import visible
 from eagle.plot.page import GREY, LABEL, Page, meaning
-from eagle.ties import ranked
-from eagle.types import Array, InputError, finite, integer, middle, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-LEVELS: Final = 6
+MAX_LEVELS: Final = 6
 """Maximum number of levels of a feature with a colour of their own."""
 
 OTHERS: Final = "others"
 MISSING: Final = "missing"
 
-PALE: Final = 0.25
+PALE_SHARE: Final = 0.25
 """How much of its colour a pale point keeps; the rest is the ground's."""
 
 DATE: Final = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d(\.\d{1,9})?)?)?")
@@ -35,7 +38,7 @@ DATE: Final = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d(\.\d{1,9})?)?)?")
 DAY: Final = 86_400.0
 """The seconds of a day."""
 
-RASTER: Final = 10_000
+MAX_VECTOR_POINTS: Final = 10_000
 """More points than this are drawn as one image in a PDF or SVG file."""
 
 
@@ -44,7 +47,7 @@ def several(explanations: Any, what: str) -> Explanations:
     if not isinstance(explanations, Explanations):
         raise InputError(
             f"{what} draws Explanations, as explain_many and surveys give them, not "
-            f"{short(repr(explanations), 80)}"
+            f"{short_repr(explanations)}"
         )
     _ = explanations.table, explanations.target  # refused where they differ
     return explanations
@@ -52,7 +55,7 @@ def several(explanations: Any, what: str) -> Explanations:
 
 def strongest_features(e: Explanations, most: int) -> NDArray[np.intp]:
     """The features with the largest mean size of their scores, the largest first."""
-    return ranked(np.abs(e.scores).mean(axis=0))[: integer(most, "most", 1)]
+    return rank(np.abs(e.scores).mean(axis=0))[: integer(most, "most", 1)]
 
 
 def intervals(e: Explanations, features: NDArray[np.intp], level: float) -> Array:
@@ -64,25 +67,19 @@ def intervals(e: Explanations, features: NDArray[np.intp], level: float) -> Arra
     return replace(e, stacked=few).interval(level)
 
 
-def unclear(interval: Array) -> NDArray[np.bool_]:
-    """Which intervals, in the last axis, contain zero; one that is not known does not."""
-    return np.asarray((interval[..., 0] <= 0) & (interval[..., 1] >= 0))
-
-
-def said(e: Explanations) -> str:
+def score_label(e: Explanations) -> str:
     """What a score means, also where the explanations were read from a file."""
     table = e.table
     if not table.signed:
         return "Score: how much the feature matters, not which way it pushes"
-    if table.kind and bool((table.contrast == 1).all()):
-        answer = "answer" if e.link is None else "log-odds"
-        return f"Score: what having this value adds to the {answer}"
+    if table.kind and not e.additive and bool((table.contrast == 1).all()):
+        return f"Score: what having this value adds to the {scale(e.link, e.difference)}"
     return meaning([e[0]])
 
 
 def label(text: str, width: int = LABEL) -> str:
     """A name in a plot: its middle is left out where it is too long."""
-    return visible(middle(text, width))
+    return middle(text, width)
 
 
 # -- values --------------------------------------------------------------------------------------
@@ -182,33 +179,33 @@ def ramp(ax: Axes) -> Any:
     return ListedColormap(mpl.colormaps["plasma"](np.linspace(*ends, 256)))
 
 
-def coloured(p: Page, values: FeatureValues) -> Array:
+def row_colours(p: Page, values: FeatureValues) -> Array:
     """A colour for each row, shape (n, 3): by rank or by level, grey where missing."""
     from matplotlib.colors import to_rgb
 
     if values.levels is None:
         out = np.asarray(ramp(p.ax)(np.nan_to_num(values.rank, nan=0.5)))[:, :3]
     else:
-        palette = np.array([to_rgb(p.colour(k)) for k in range(LEVELS + 1)])
-        out = palette[np.clip(values.codes, 0, LEVELS)]
+        palette = np.array([to_rgb(p.colour(k)) for k in range(MAX_LEVELS + 1)])
+        out = palette[np.clip(values.codes, 0, MAX_LEVELS)]
     out[values.missing] = to_rgb(GREY)
     return out
 
 
-def paled(p: Page, colours: Array, where: NDArray[np.bool_]) -> Array:
+def pale(p: Page, colours: Array, where: NDArray[np.bool_]) -> Array:
     """The colours, some of them nearly the ground's."""
-    faint = PALE * colours + (1 - PALE) * ground(p.ax)
+    faint = PALE_SHARE * colours + (1 - PALE_SHARE) * ground(p.ax)
     return np.where(where[:, None], faint, colours)
 
 
 def keys(p: Page, values: FeatureValues) -> list[tuple[str, Any]]:
     """The levels that have a colour, and this colour; also of what is missing."""
     out: list[tuple[str, Any]] = []
-    for k, level in enumerate((values.levels or ())[:LEVELS]):
+    for k, level in enumerate((values.levels or ())[:MAX_LEVELS]):
         out.append((level, p.colour(k)))
-    others = (values.levels or ())[LEVELS:]
+    others = (values.levels or ())[MAX_LEVELS:]
     if others:
-        out.append((others[0] if len(others) == 1 else OTHERS, p.colour(LEVELS)))
+        out.append((others[0] if len(others) == 1 else OTHERS, p.colour(MAX_LEVELS)))
     if values.missing.any():
         out.append((MISSING, GREY))
     return out
@@ -217,7 +214,7 @@ def keys(p: Page, values: FeatureValues) -> list[tuple[str, Any]]:
 # -- many points ---------------------------------------------------------------------------------
 
 
-def thinned(cells: NDArray[np.intp], first: Array, most: int) -> NDArray[np.intp]:
+def thin_cells(cells: NDArray[np.intp], first: Array, most: int) -> NDArray[np.intp]:
     """At most `most` places of each cell, spread evenly in the order of `first`.
 
     Cells with few points keep them all, so that outliers stay. The places are sorted by cell and
@@ -232,7 +229,9 @@ def thinned(cells: NDArray[np.intp], first: Array, most: int) -> NDArray[np.intp
     return np.asarray(order[keep])
 
 
-def stacked_up(cells: NDArray[np.intp], shown: NDArray[np.intp], dot: float, room: float) -> Array:
+def stack_points(
+    cells: NDArray[np.intp], shown: NDArray[np.intp], dot: float, room: float
+) -> Array:
     """How far to move the points shown up or down so that those of a cell stand on one another.
 
     They come sorted by cell. A dot is so high; where stacks would be higher than the room, dots
@@ -257,6 +256,6 @@ def cell_of(x: Array, cells: int) -> NDArray[np.intp]:
     return np.asarray(np.minimum((x - low) / (high - low) * cells, cells - 1).astype(np.intp))
 
 
-def counted(names: Sequence[str], features: NDArray[np.intp]) -> tuple[list[str], int]:
+def feature_labels(names: Sequence[str], features: NDArray[np.intp]) -> tuple[list[str], int]:
     """The labels of the features that are drawn, and how many others there are."""
     return [label(names[j]) for j in features], len(names) - len(features)

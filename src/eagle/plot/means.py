@@ -7,20 +7,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from eagle._values.arrays import Array
+from eagle._values.checks import integer
+from eagle._values.posterior import LEVEL
+from eagle.display.many import title
+from eagle.display.sheet import DOWN, UP, sides_of
 from eagle.explanations import Explanations
-from eagle.plot.fonts import cautions, legible
-from eagle.plot.many import counted, said, several
+from eagle.plot.drawing import plot_function
+from eagle.plot.many import feature_labels, score_label, several
 from eagle.plot.page import GREY, WIDTH, Page, page, pale, per_cent, tall
-from eagle.show.many import title
-from eagle.show.sheet import DOWN, UP
-from eagle.surrogate.posterior import LEVEL
-from eagle.types import Array, integer
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-@legible
+@plot_function
 def importance(
     explanations: Explanations,
     ax: Axes | None = None,
@@ -32,14 +33,14 @@ def importance(
     """The mean size of each feature's score as a bar, the largest on top, with an interval.
 
     The blue part of a bar is from rows where the feature pushes the answer up, the vermillion part
-    from rows where it pushes it down. A bar is pale and hatched where the interval reaches zero.
-    `most` features are drawn, and the others are counted. `sample` is as in
-    `Explanations.importance`.
+    from rows where it pushes it down; of slopes, where the answer rises and falls with it. A bar is
+    pale and hatched where the interval reaches zero. `most` features are drawn, and the others are
+    counted. `sample` is as in `Explanations.importance`.
     """
     e = several(explanations, "importance")
     means = e.importance(level, sample=sample)
     order = means.order()[: integer(most, "most", 1)]
-    labels, more = counted(e.names, order)
+    labels, more = feature_labels(e.labels, order)
     p = page(ax, WIDTH, tall(labels, 0.27, more), "importance")
     none = means.low[order] <= 0
     up = np.maximum(e.scores[:, order], 0).mean(axis=0)
@@ -61,16 +62,14 @@ def importance(
     )
     p.rows(labels, more)
     p.title(title(e))
-    sides = ["Blue: rows where it pushes up; vermillion: down"] if e.table.signed else []
+    sides = [sides_of(e.table.signed, e.table.slopes, "vermillion")] if e.table.signed else []
     hint = "; hatched where it reaches zero" if none.any() else ""
     p.x_label(
-        f"Mean size of the score{said(e).removeprefix('Score')}",
+        f"Mean size of the score{score_label(e).removeprefix('Score')}",
         *sides,
         f"Whiskers: {per_cent(level)} interval{hint}",
     )
-    if notes := cautions(()):
-        p.note(notes)
-    return p.done()
+    return p.finish()
 
 
 def _bars(p: Page, wide: Array, left: Array, colour: str, none: NDArray[np.bool_]) -> None:

@@ -8,12 +8,16 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Literal, final
 
 import numpy as np
+from numpy.typing import NDArray
 
+from eagle._values.arrays import Array
+from eagle._values.checks import elements
+from eagle._values.packages import package
+from eagle._values.posterior import Bounds
+from eagle._values.text import middle, short, short_repr
+from eagle.display.sheet import DOWN, UP
+from eagle.errors import InputError
 from eagle.explanation import Explanation
-from eagle.plot.fonts import visible
-from eagle.show.sheet import DOWN, UP
-from eagle.surrogate.posterior import Bounds
-from eagle.types import Array, InputError, MissingExtraError, middle, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,7 +33,7 @@ PAD: Final = 0.1
 LABEL: Final = 44
 """A line of a feature's label has at most this many characters."""
 
-MORE: Final = 0.27
+MORE_LINE_INCHES: Final = 0.27
 """The height, in inches, of the line that counts the features not shown."""
 
 COLOURS: Final = (UP, DOWN, "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
@@ -39,22 +43,22 @@ style's own text is the seventh."""
 GREY: Final = "#777777"
 """For scores without a sign."""
 
-AROUND: Final = 1.6
+MARGIN_INCHES: Final = 1.6
 """The height, in inches, of what is written above and below bars."""
 
-SHORTEST: Final = 9
+MIN_NAME_CHARACTERS: Final = 9
 """A name is not cut to fewer characters for the sake of its condition."""
 
-TINY: Final = 5.0
+MIN_FONT_POINTS: Final = 5.0
 """No label of a row is written smaller, in points, however many rows there are."""
 
-NARROW: Final = 20
+MIN_LINE_CHARACTERS: Final = 20
 """Lines are never folded to fewer characters, however small the axes are."""
 
-SOFT: Final = 0.7
+SOFT_OPACITY: Final = 0.7
 """The opacity of less important text."""
 
-LITERAL: Final[dict[str, Any]] = {"parse_math": False, "usetex": False}
+PLAIN_TEXT: Final[dict[str, Any]] = {"parse_math": False, "usetex": False}
 """Text shown as it is: a `$` in the name of a column is not mathematics."""
 
 
@@ -84,7 +88,7 @@ class Page:
     def colour(self, i: int) -> Any:
         return (*COLOURS, self.ink)[i % self.colours]
 
-    def sized(self, height: float) -> Page:
+    def with_height(self, height: float) -> Page:
         """The page, this high if its figure is its own."""
         if self.own is None:
             return self
@@ -112,7 +116,7 @@ class Page:
 
         None if they are a figure's own, or if nothing lays them out.
         """
-        return None if self.own is not None else laid_out(self.ax)
+        return None if self.own is not None else layout_size(self.ax)
 
     @property
     def headroom(self) -> float:
@@ -122,7 +126,7 @@ class Page:
         figure = self.ax.figure
         return float(figure.bbox.y1 - self.ax.get_window_extent().y1) / figure.dpi
 
-    def settled(self) -> Page:
+    def fit_to_layout(self) -> Page:
         """The page as wide as a layout engine will leave it beside the labels of its rows."""
         if self.cell is None:
             return self
@@ -139,12 +143,14 @@ class Page:
             fontsize="medium",
             weight="bold",
             pad=rcParams["axes.titlepad"] + above,
-            **LITERAL,
+            **PLAIN_TEXT,
         )
         fold(artist, short(text, 160), self.width)
 
     def x_label(self, *lines: str) -> None:
-        artist = self.ax.set_xlabel("", fontsize="small", labelpad=5, linespacing=1.35, **LITERAL)
+        artist = self.ax.set_xlabel(
+            "", fontsize="small", labelpad=5, linespacing=1.35, **PLAIN_TEXT
+        )
         fold(artist, "\n".join(lines), self.width)
         self.small_ticks("x")
         self.ax.locator_params(axis="x", nbins=min(7, max(3, int(1.5 * self.width))))
@@ -157,12 +163,22 @@ class Page:
     def rows(self, labels: Sequence[str], more: int = 0) -> None:
         """Name the rows 0, 1, … from the top; a last line counts those not shown."""
         ax, last = self.ax, len(labels) - 0.5
-        ax.set_yticks(range(len(labels)), labels, fontsize=self._fitting(labels, more), **LITERAL)
+        ax.set_yticks(
+            range(len(labels)), labels, fontsize=self._fitting(labels, more), **PLAIN_TEXT
+        )
         if more:
-            half = min(0.5, 0.5 * MORE * len(labels) / max(self.height - MORE, MORE))
+            half = min(
+                0.5,
+                0.5
+                * MORE_LINE_INCHES
+                * len(labels)
+                / max(self.height - MORE_LINE_INCHES, MORE_LINE_INCHES),
+            )
             ax.set_yticks([last + half], minor=True)
             counted = f"… and {more} more feature{'s' if more > 1 else ''}"
-            ax.set_yticklabels([counted], minor=True, style="italic", alpha=SOFT, **LITERAL)
+            ax.set_yticklabels(
+                [counted], minor=True, style="italic", alpha=SOFT_OPACITY, **PLAIN_TEXT
+            )
             ax.tick_params(axis="y", which="minor", labelsize=self._fitting(labels, more))
             last += 2 * half
         ax.set_ylim(last, -0.5)
@@ -181,9 +197,9 @@ class Page:
         if self.own is not None or not labels:
             return usual
         lines = 1.25 * max(label.count("\n") + 1 for label in labels) * (len(labels) + bool(more))
-        height = self.height if self.cell is None else max(self.cell[1] - AROUND, 0.1)
+        height = self.height if self.cell is None else max(self.cell[1] - MARGIN_INCHES, 0.1)
         size = FontProperties(size=usual).get_size_in_points()
-        return min(size, max(72 * height / lines, TINY))
+        return min(size, max(72 * height / lines, MIN_FONT_POINTS))
 
     def note(self, lines: Iterable[str]) -> None:
         """Small print below the x label, each line folded to the width of the axes."""
@@ -196,14 +212,14 @@ class Page:
             textcoords="offset points",
             va="top",
             fontsize="small",
-            alpha=SOFT,
+            alpha=SOFT_OPACITY,
             linespacing=1.35,
             annotation_clip=False,
-            **LITERAL,
+            **PLAIN_TEXT,
         )
         fold(text, "\n".join(short(line, 400) for line in lines), self.width)
 
-    def done(self) -> Axes:
+    def finish(self) -> Axes:
         """The axes. A figure of our own grows with its labels, so that the axes keep their size."""
         if self.own is not None:
             outer, inner = self.ax.get_tightbbox(), self.ax.get_window_extent()
@@ -216,24 +232,36 @@ class Page:
 
 def page(ax: Axes | None, width: float, height: float, what: str) -> Page:
     """The axes given, or fresh ones in a figure that notebooks display."""
-    try:
-        import matplotlib.axes
-    except ImportError:
-        raise MissingExtraError(what, "matplotlib", "plot") from None
+    package("matplotlib.axes", what, "plot")
+    import matplotlib.axes
+
     if ax is None:
         import matplotlib.pyplot as plt
         from matplotlib.layout_engine import ConstrainedLayoutEngine
 
         layout = ConstrainedLayoutEngine(w_pad=PAD, h_pad=PAD)
         figure, ax = plt.subplots(layout=layout)
-        return Page(ax, width, height, figure).sized(height)
+        return Page(ax, width, height, figure).with_height(height)
     if not isinstance(ax, matplotlib.axes.Axes):
-        raise InputError(f"ax is one matplotlib Axes, not {short(repr(ax), 80)}")
+        raise InputError(f"ax is one matplotlib Axes, not {short_repr(ax)}")
     box, dpi = ax.get_window_extent(), ax.figure.dpi
     return Page(ax, box.width / dpi, box.height / dpi, None)
 
 
-def laid_out(ax: Axes) -> tuple[float, float] | None:
+def several_axes(axes: Any, count: int, what: str) -> NDArray[np.object_]:
+    """The axes that a figure is drawn on: `count` of them or more."""
+    import matplotlib.axes
+
+    given = axes.ravel().tolist() if isinstance(axes, np.ndarray) else axes
+    listed = [given] if isinstance(given, matplotlib.axes.Axes) else elements(given, "axes")
+    if len(listed) < count or not all(isinstance(ax, matplotlib.axes.Axes) for ax in listed):
+        raise InputError(f"{what} draws on {count} matplotlib Axes, not on {short_repr(axes)}")
+    out = np.empty(len(listed), dtype=object)
+    out[:] = listed
+    return out
+
+
+def layout_size(ax: Axes) -> tuple[float, float] | None:
     """Width and height of the part of a figure that a layout engine has for these axes."""
     spec, figure = ax.get_subplotspec(), ax.figure
     if spec is None or figure.get_layout_engine() is None:
@@ -245,13 +273,15 @@ def laid_out(ax: Axes) -> tuple[float, float] | None:
 
 def room(ax: Axes) -> tuple[float, float]:
     """Width and height that bars have in axes that were given, in inches, about."""
-    cell, box, dpi = laid_out(ax), ax.get_window_extent(), ax.figure.dpi
+    cell, box, dpi = layout_size(ax), ax.get_window_extent(), ax.figure.dpi
     if cell is None:
         return box.width / dpi, box.height / dpi
-    return 0.8 * cell[0], max(cell[1] - AROUND, 0.1)
+    return 0.8 * cell[0], max(cell[1] - MARGIN_INCHES, 0.1)
 
 
-def lined(labels: Iterable[str], p: Page | None = None, names: Sequence[str] = ()) -> list[str]:
+def wrap_labels(
+    labels: Iterable[str], p: Page | None = None, names: Sequence[str] = ()
+) -> list[str]:
     """Labels of rows: long ones take two lines, and of longer ones the middle is left out.
 
     It is left out of the feature's name, if `names` say which it is: the condition stays. In axes
@@ -261,37 +291,37 @@ def lined(labels: Iterable[str], p: Page | None = None, names: Sequence[str] = (
     wide, lines = LABEL, 2
     if p is not None and p.own is None:
         width, height = room(p.ax)
-        wide = max(NARROW, min(LABEL, int(8 * width)))
+        wide = max(MIN_LINE_CHARACTERS, min(LABEL, int(8 * width)))
         lines = 2 if (len(names) + 1) * 0.34 <= height else 1
     named = list(labels)
     known = names or [""] * len(named)
     return [
-        "\n".join(_folded(label, name, wide, lines))
+        "\n".join(_wrap_label(label, name, wide, lines))
         for label, name in zip(named, known, strict=True)
     ]
 
 
-def _folded(label: str, name: str, wide: int, most: int) -> list[str]:
+def _wrap_label(label: str, name: str, wide: int, most: int) -> list[str]:
     """A label in at most `most` lines: as much of it as fits."""
     for size in range(most * wide, wide, -4):
-        lines = textwrap.wrap(visible(_cut(label, name, size)), wide)
+        lines = textwrap.wrap(_cut(label, name, size), wide)
         if len(lines) <= most:
             return lines
-    return [visible(_cut(label, name, wide))]
+    return [_cut(label, name, wide)]
 
 
 def _cut(label: str, name: str, size: int) -> str:
     """A label of at most this size: first its name is made shorter, then all of it."""
     over = len(label) - size
-    if over > 0 and len(name) > SHORTEST:
-        label = label.replace(name, middle(name, max(SHORTEST, len(name) - over)), 1)
+    if over > 0 and len(name) > MIN_NAME_CHARACTERS:
+        label = label.replace(name, middle(name, max(MIN_NAME_CHARACTERS, len(name) - over)), 1)
     return middle(label, size)
 
 
 def tall(labels: Sequence[str], row: float, more: int) -> float:
     """The height, in inches, of rows of `row` each, and of the line that counts the others."""
     row = max(row, 0.37) if any("\n" in label for label in labels) else row
-    return max(row * len(labels), 0.4) + (MORE if more else 0)
+    return max(row * len(labels), 0.4) + (MORE_LINE_INCHES if more else 0)
 
 
 def fold(artist: Text, text: str, inches: float) -> None:
@@ -299,20 +329,33 @@ def fold(artist: Text, text: str, inches: float) -> None:
     figure = artist.get_figure()
     assert figure is not None
     folded = []
-    for line in visible(text).split("\n"):
+    for line in text.split("\n"):
         artist.set_text(line)
         size, parts = len(line), [line]
-        while size > NARROW and (length := artist.get_window_extent().width / figure.dpi) > inches:
-            size = max(NARROW, min(size - 1, int(size * inches / length)))
+        while (
+            size > MIN_LINE_CHARACTERS
+            and (length := artist.get_window_extent().width / figure.dpi) > inches
+        ):
+            size = max(MIN_LINE_CHARACTERS, min(size - 1, int(size * inches / length)))
             parts = textwrap.wrap(line, size)
             artist.set_text("\n".join(parts))
         folded += parts
     artist.set_text("\n".join(folded))
 
 
+def cautions(explanations: Iterable[Explanation]) -> list[str]:
+    """The warnings that a plot of scores must carry, each once."""
+    return list(dict.fromkeys(f"Warning: {w}" for e in explanations for w in e.warnings))
+
+
 def below(own: Figure | None, ax: Axes, lines: Sequence[str]) -> None:
     """Small print below the panels, or below the first of those given."""
-    style: dict[str, Any] = {"fontsize": "small", "alpha": SOFT, "linespacing": 1.35, **LITERAL}
+    style: dict[str, Any] = {
+        "fontsize": "small",
+        "alpha": SOFT_OPACITY,
+        "linespacing": 1.35,
+        **PLAIN_TEXT,
+    }
     if not lines:
         return
     if own is None:
@@ -330,13 +373,8 @@ def below(own: Figure | None, ax: Axes, lines: Sequence[str]) -> None:
 
 def one(explanation: Any, what: str) -> Explanation:
     if not isinstance(explanation, Explanation):
-        raise InputError(f"{what} draws one Explanation, not {short(repr(explanation), 80)}")
+        raise InputError(f"{what} draws one Explanation, not {short_repr(explanation)}")
     return explanation
-
-
-def unsure(interval: Array) -> list[bool]:
-    """Which of the intervals, shape (n, 2), contain zero; an unknown one (NaN) does not."""
-    return [bool(low <= 0 <= high) for low, high in interval]
 
 
 def sides(e: Explanation, scores: Array) -> list[str]:
@@ -357,6 +395,14 @@ def meaning(explanations: Iterable[Explanation]) -> str:
     for e in explanations:
         if not e.signed:
             meanings.add("how much the feature matters, not which way it pushes")
+            continue
+        if e.additive:
+            what = "answer" if e.link is None else "log-odds"
+            what = what if e.difference is None else e.difference.change
+            meanings.add(f"its share of the distance from the average {what}")
+            continue
+        if e.difference is not None:
+            meanings.add(f"what having this value adds to the {e.difference.change}")
             continue
         if e.surrogate is None:
             meanings.add(f"as {short(e.method, 60)} defines it")

@@ -8,39 +8,39 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from eagle._values.checks import integer
+from eagle._values.packages import package
+from eagle._values.posterior import LEVEL
+from eagle._values.text import short, short_repr
 from eagle.comparison import Compared, Comparison
-from eagle.plot.fonts import cautions, legible, visible
-from eagle.plot.page import LITERAL, SOFT, lined, pale, per_cent, sides, unsure
-from eagle.surrogate.posterior import LEVEL
-from eagle.types import InputError, MissingExtraError, integer, short
+from eagle.errors import InputError
+from eagle.plot.drawing import plot_function
+from eagle.plot.page import PLAIN_TEXT, SOFT_OPACITY, cautions, pale, per_cent, sides, wrap_labels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-ACROSS = 5
+PANELS_PER_ROW = 5
 """Panels in a row."""
 
 
-@legible
+@plot_function
 def methods(comparison: Comparison, *, level: float = LEVEL, most: int = 10) -> NDArray[np.object_]:
     """A panel for each method: its scores as bars, with intervals where it has them.
 
     Dots are the scores of all runs: where they scatter, the method is not stable. A bar is pale
-    where its interval contains zero. Below each name are its stability over runs and its rows.
+    where its sign is not sure. Below each name are its stability over runs and its rows.
     Warnings are written below all.
     The axes are returned, one for each method.
     """
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError:
-        raise MissingExtraError("methods", "matplotlib", "plot") from None
+    plt = package("matplotlib.pyplot", "methods", "plot")
     if not isinstance(comparison, Comparison):
-        raise InputError(f"methods draws a Comparison, not {short(repr(comparison), 80)}")
+        raise InputError(f"methods draws a Comparison, not {short_repr(comparison)}")
     order = comparison.order()[: integer(most, "most", 1)]
     count = len(comparison.methods)
-    wide, high = min(count, ACROSS), -(-count // ACROSS)
+    wide, high = min(count, PANELS_PER_ROW), -(-count // PANELS_PER_ROW)
     tall = 0.27 * len(order) + 1.1
-    labels = lined(comparison.names[j] for j in order)
+    labels = wrap_labels(comparison.labels[j] for j in order)
     figure, axes = plt.subplots(
         high,
         wide,
@@ -55,13 +55,15 @@ def methods(comparison: Comparison, *, level: float = LEVEL, most: int = 10) -> 
     for ax in axes.ravel()[count:]:
         ax.set_visible(False)
     for ax in axes[:, 0]:
-        ax.set_yticks(range(len(order)), labels, **LITERAL)
+        ax.set_yticks(range(len(order)), labels, **PLAIN_TEXT)
         ax.set_ylim(len(order) - 0.5, -0.5)
     figure.suptitle(
-        visible(comparison.title), x=0.01, ha="left", fontsize="medium", weight="bold", **LITERAL
+        comparison.title, x=0.01, ha="left", fontsize="medium", weight="bold", **PLAIN_TEXT
     )
-    said = [_note(comparison, level), *(_folded(w, 11 * wide + 12) for w in _warnings(comparison))]
-    figure.supxlabel("\n".join(said), x=0.01, ha="left", fontsize="small", alpha=SOFT, **LITERAL)
+    said = [_note(comparison, level), *(_wrap(w, 11 * wide + 12) for w in _warnings(comparison))]
+    figure.supxlabel(
+        "\n".join(said), x=0.01, ha="left", fontsize="small", alpha=SOFT_OPACITY, **PLAIN_TEXT
+    )
     lines = sum(line.count("\n") + 1 for line in said) - 2
     figure.set_figheight(figure.get_figheight() + 0.17 * lines)
     return np.asarray(drawn)
@@ -69,10 +71,10 @@ def methods(comparison: Comparison, *, level: float = LEVEL, most: int = 10) -> 
 
 def _panel(ax: Axes, compared: Compared, order: list[int], level: float) -> None:
     e = compared.first
-    scores, interval = e.scores[order], e.shown(level)[order]
+    scores, interval = e.scores[order], e.interval_or_nan(level)[order]
     rows, ink = np.arange(len(order)), ax.yaxis.label.get_color()
     colours = sides(e, scores)
-    filled = [pale(c) if u else c for c, u in zip(colours, unsure(interval), strict=True)]
+    filled = [pale(c) if u else c for c, u in zip(colours, e.doubtful(level)[order], strict=True)]
     ax.barh(rows, scores, height=0.62, color=filled, edgecolor=colours, linewidth=0.6)
     if e.posterior is not None:
         reach = np.maximum(np.abs(interval.T - scores), 0.0)
@@ -85,7 +87,7 @@ def _panel(ax: Axes, compared: Compared, order: list[int], level: float) -> None
     ax.tick_params(axis="y", length=0)
     ax.tick_params(axis="x", labelsize="x-small")
     ax.locator_params(axis="x", nbins=3)
-    ax.set_title(short(compared.method, 26), loc="left", fontsize="small", pad=26, **LITERAL)
+    ax.set_title(short(compared.method, 26), loc="left", fontsize="small", pad=26, **PLAIN_TEXT)
     ax.annotate(
         _facts(compared),
         (0, 1),
@@ -93,7 +95,7 @@ def _panel(ax: Axes, compared: Compared, order: list[int], level: float) -> None
         xycoords="axes fraction",
         textcoords="offset points",
         fontsize="x-small",
-        alpha=SOFT,
+        alpha=SOFT_OPACITY,
     )
 
 
@@ -110,8 +112,8 @@ def _warnings(comparison: Comparison) -> list[str]:
     ]
 
 
-def _folded(line: str, width: int) -> str:
-    return "\n".join(wrap(visible(line), width))
+def _wrap(line: str, width: int) -> str:
+    return "\n".join(wrap(line, width))
 
 
 def _facts(compared: Compared) -> str:
@@ -128,7 +130,7 @@ def _note(comparison: Comparison, level: float) -> str:
     right = (
         ""
         if comparison.converged is None
-        else (f"; agrees: the same with LIME's from {comparison.converged.bill.rows} rows")
+        else (f"; agrees: the same with LIME's from {comparison.converged.cost.rows} rows")
     )
     return (
         f"{dots}Whiskers: {per_cent(level)} intervals, where a method has them.\n"

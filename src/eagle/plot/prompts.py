@@ -9,18 +9,30 @@ from typing import TYPE_CHECKING, Any, Final, final
 
 import numpy as np
 
+from eagle._values.posterior import LEVEL
+from eagle._values.subject import Passage
+from eagle._values.text import clean, short
+from eagle.display.sheet import DOWN, NOT_SURE, UP, pieces, signed_number
+from eagle.errors import InputError
 from eagle.explanation import Explanation
-from eagle.plot.fonts import cautions, legible, visible
-from eagle.plot.page import GREY, LITERAL, SOFT, Page, fold, one, page, per_cent, unsure
-from eagle.plot.texts import noted
-from eagle.show.sheet import DOWN, UP, pieces, signed_number
-from eagle.subject import Passage
-from eagle.types import InputError, clean, short
+from eagle.plot.drawing import plot_function
+from eagle.plot.page import (
+    GREY,
+    PLAIN_TEXT,
+    SOFT_OPACITY,
+    Page,
+    cautions,
+    fold,
+    one,
+    page,
+    per_cent,
+)
+from eagle.plot.texts import write_notes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-WIDE: Final = 7.4
+FIGURE_WIDTH: Final = 7.4
 """Inches of a figure's width."""
 
 SIDE: Final = 0.32
@@ -32,44 +44,44 @@ LINES: Final = (6, 4, 3, 2, 1)
 PAD: Final = 0.07
 """Inches around the text of a part."""
 
-DEEP: Final = 0.5
+MAX_OPACITY: Final = 0.5
 """The opacity of the strongest part."""
 
-LEAST: Final = 0.09
+MIN_OPACITY: Final = 0.09
 """The opacity of a part that is grey, or has no effect: it is still seen to be a part."""
 
 
-@legible
+@plot_function
 def prompt(
     explanation: Explanation,
     ax: Axes | None = None,
     *,
-    level: float = 0.9,
+    level: float = LEVEL,
 ) -> Axes:
     """The prompt in order, its parts blue where they make the answer likelier, orange where less.
 
     The stronger the score, the deeper the colour. Beside each part are its score, a dot, and its
-    interval, a line. A part whose interval contains zero is grey. Text that is always kept has no
+    interval, a line. A part is grey where its sign is not sure. Text that is always kept has no
     colour. Long parts are cut. Warnings of the explanation are written below.
     """
     e = one(explanation, "prompt")
     if not isinstance(e.subject, Passage) or not e.subject.labels:
         raise InputError("prompt draws explanations of prompts: text draws those of other texts")
     blocks = _blocks(e, e.subject)
-    p = page(ax, WIDE, 0.4 * len(blocks), "prompt")
+    p = page(ax, FIGURE_WIDTH, 0.4 * len(blocks), "prompt")
     p.ax.set_axis_off()
     p.ax.set_xlim(0, p.width)
     for most in LINES:
         for artist in list(p.ax.texts):
             artist.remove()
-        heights = [_written(p, block, most) for block in blocks]
+        heights = [_write(p, block, most) for block in blocks]
         if p.own is not None or sum(heights) <= p.height:
             break
     bottom = sum(heights)
     p.ax.set_ylim(bottom if p.own is not None else max(bottom, p.height), 0)
-    _coloured(p, e, blocks, heights, level)
+    _colour(p, e, blocks, heights, level)
     p.title(e.title)
-    return noted(p, [_key(e, level), *cautions([e])], bottom)
+    return write_notes(p, [_key(e, level), *cautions([e])], bottom)
 
 
 @final
@@ -91,33 +103,33 @@ def _blocks(e: Explanation, passage: Passage) -> list[PromptPiece]:
     return out
 
 
-def _written(p: Page, block: PromptPiece, most: int) -> float:
+def _write(p: Page, block: PromptPiece, most: int) -> float:
     """Write a block at the top of the axes; the height that it takes, in inches."""
     dpi, wide = p.ax.figure.dpi, p.width * (1 - SIDE) - 3 * PAD
     bold = 0.0
     if block.name:
         head = p.ax.text(
-            PAD, 0, "", va="top", fontsize="small", weight="bold", alpha=SOFT, **LITERAL
+            PAD, 0, "", va="top", fontsize="small", weight="bold", alpha=SOFT_OPACITY, **PLAIN_TEXT
         )
         fold(head, block.name, wide)
         bold = head.get_window_extent().height / dpi + 0.02
-    soft = 1.0 if block.name else SOFT
-    body = p.ax.text(PAD, bold, "", va="top", fontsize="medium", alpha=soft, **LITERAL)
+    soft = 1.0 if block.name else SOFT_OPACITY
+    body = p.ax.text(PAD, bold, "", va="top", fontsize="medium", alpha=soft, **PLAIN_TEXT)
     fold(body, block.text, wide)
     lines = body.get_text().split("\n")
     if len(lines) > most:
         last = textwrap.shorten(lines[most - 1] + " …" * 9, len(lines[most - 1]), placeholder=" …")
-        body.set_text("\n".join([*lines[: most - 1], visible(last)]))
+        body.set_text("\n".join([*lines[: most - 1], last]))
     return bold + body.get_window_extent().height / dpi + (3 if block.name else 2) * PAD
 
 
-def _coloured(
+def _colour(
     p: Page, e: Explanation, blocks: Sequence[PromptPiece], heights: Sequence[float], level: float
 ) -> None:
     """Move the blocks to their places, colour the parts, and draw their scores beside them."""
     from matplotlib.patches import Rectangle
 
-    interval, doubt = e.shown(level), unsure(e.shown(level))
+    interval, doubt = e.interval_or_nan(level), e.doubtful(level)
     seen = np.concatenate([e.scores, interval[np.isfinite(interval)].ravel(), [0.0]])
     low, high = float(seen.min()), float(seen.max())
     left, right = p.width * (1 - SIDE) + 0.55, p.width - 0.12
@@ -134,7 +146,7 @@ def _coloured(
             score = float(e.scores[k])
             grey = doubt[k] or not e.signed
             colour = GREY if grey else UP if score > 0 else DOWN
-            share = LEAST + DEEP * min(abs(score) / strongest, 1.0) * (not doubt[k])
+            share = MIN_OPACITY + MAX_OPACITY * min(abs(score) / strongest, 1.0) * (not doubt[k])
             box: Any = Rectangle(
                 (0, at + PAD / 2),
                 p.width * (1 - SIDE),
@@ -157,14 +169,14 @@ def _coloured(
                 va="center",
                 fontsize="small",
                 color=p.ink,
-                alpha=SOFT if grey else 1.0,
-                **LITERAL,
+                alpha=SOFT_OPACITY if grey else 1.0,
+                **PLAIN_TEXT,
             )
         at += height
 
 
 def _key(e: Explanation, level: float) -> str:
     says = "Blue makes the answer likelier, orange less likely" if e.signed else "Deeper: matters"
-    if e.posterior is not None and e.posterior.kind != "exact":
-        says += f"; lines: {per_cent(level)} intervals, grey where they contain zero"
+    if e.posterior is not None:
+        says += f"; lines: {per_cent(level)} intervals; grey: {NOT_SURE}"
     return says + ". Text without a colour was always kept"

@@ -8,49 +8,51 @@ from typing import TYPE_CHECKING, Any, Final, final
 import numpy as np
 from numpy.typing import NDArray
 
+from eagle._values.arrays import Array
+from eagle._values.checks import integer
+from eagle._values.posterior import LEVEL
+from eagle._values.text import middle, short_repr
+from eagle.display.many import title
+from eagle.display.sheet import NOT_SURE, UP
+from eagle.errors import InputError
 from eagle.explanations import Explanations
-from eagle.plot.fonts import cautions, legible
+from eagle.plot.drawing import plot_function
 from eagle.plot.many import (
+    MAX_VECTOR_POINTS,
     MISSING,
     OTHERS,
-    RASTER,
     FeatureValues,
     cell_of,
-    coloured,
     intervals,
     keys,
     label,
-    paled,
+    pale,
     ramp,
-    said,
+    row_colours,
+    score_label,
     several,
-    stacked_up,
-    thinned,
-    unclear,
+    stack_points,
+    thin_cells,
 )
-from eagle.plot.page import LITERAL, WIDTH, Page, fold, page, per_cent
-from eagle.show.many import title
-from eagle.show.sheet import UP
-from eagle.surrogate.posterior import LEVEL
-from eagle.types import Array, InputError, integer, middle, told
+from eagle.plot.page import PLAIN_TEXT, WIDTH, Page, fold, page, per_cent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-EACH: Final = 120
+MAX_ROWS_WITH_BARS: Final = 120
 """Up to this number of rows, each has an error bar. Beyond it, rows near one another share one."""
 
-STEPS: Final = 16
+MAX_ERROR_BARS: Final = 16
 """Maximum number of error bars along the range of numbers, if there are many rows."""
 
 DOT: Final = 3.2
 """The diameter of a point, in points."""
 
-CROWD: Final = 4
+MAX_POINTS_PER_CELL: Final = 4
 """Maximum number of points drawn at one place."""
 
 
-@legible
+@plot_function
 def dependence(
     explanations: Explanations,
     feature: str,
@@ -63,8 +65,8 @@ def dependence(
     """The score of one feature against its value: a point for each row, with error bars.
 
     Few rows have an error bar each. Of many, one among those that are near one another has: the
-    row whose score is in their middle. A point is pale where its interval contains
-    zero. `colour` names a feature whose values colour the points. Of levels, the `most`
+    row whose score is in their middle. A point is pale where its sign is not
+    sure. `colour` names a feature whose values colour the points. Of levels, the `most`
     frequent have a place of their own.
     """
     e = several(explanations, "dependence")
@@ -74,7 +76,7 @@ def dependence(
     p.ax.axhline(0, color=p.ink, linewidth=0.8, zorder=1.5)
     axis = Axis.of(FeatureValues.of(e.data[:, j]), scores, integer(most, "most", 1))
     shade = None if colour is None else FeatureValues.of(e.data[:, _place(e, colour)])
-    doubt = unclear(interval)
+    doubt = e.doubtful(level)[:, j]
     fewer = _points(p, axis, scores, doubt, shade)
     chosen = _bars(p, axis, scores, interval)
     p.title(title(e))
@@ -82,27 +84,25 @@ def dependence(
     _axes(p, axis)
     if shade is not None and colour is not None:
         _key(p, shade, colour)
-    _y_label(p, said(e))
+    _y_label(p, score_label(e))
     p.ax.spines[["top", "right"]].set_visible(False)
     p.ax.grid(axis="y", color=p.ink, alpha=0.12, linewidth=0.6)
     p.ax.set_axisbelow(True)
-    if notes := cautions(()):
-        p.note(notes)
-    return p.done()
+    return p.finish()
 
 
 def _y_label(p: Page, text: str) -> None:
     """Write along the y axis, in lines as long as it."""
-    artist = p.ax.set_ylabel("", fontsize="small", rotation=0, **LITERAL)
+    artist = p.ax.set_ylabel("", fontsize="small", rotation=0, **PLAIN_TEXT)
     fold(artist, text, p.height)  # measured while it lies flat
     artist.set_rotation(90)
     p.small_ticks("y")
 
 
 def _place(e: Explanations, feature: Any) -> int:
-    if feature not in e.names:
+    if not isinstance(feature, str) or feature not in e.names:
         listed = ", ".join(e.names[:20]) + (", …" if len(e.names) > 20 else "")
-        raise InputError(f"there is no feature {told(feature)}; there are {listed}")
+        raise InputError(f"there is no feature {short_repr(feature)}; there are {listed}")
     return e.names.index(feature)
 
 
@@ -159,10 +159,12 @@ class Axis:
             return self.x.astype(np.intp)
         known = ~np.isin(self.x, list(self.places))
         distinct = np.unique(self.x[known])
-        if len(distinct) <= STEPS:
+        if len(distinct) <= MAX_ERROR_BARS:
             edges = distinct
         else:
-            edges = np.unique(np.quantile(self.x[known], np.linspace(0, 1, STEPS + 1)[:-1]))
+            edges = np.unique(
+                np.quantile(self.x[known], np.linspace(0, 1, MAX_ERROR_BARS + 1)[:-1])
+            )
         return np.where(known, np.searchsorted(edges, self.x, side="right"), -1)
 
 
@@ -174,28 +176,28 @@ def _points(
     down = cell_of(scores, high)
     by = np.arange(float(len(scores))) if shade is None else np.nan_to_num(shade.rank, nan=-1.0)
     if axis.numbers:
-        shown = thinned(cell_of(axis.x, wide) * high + down, by, CROWD)
+        shown = thin_cells(cell_of(axis.x, wide) * high + down, by, MAX_POINTS_PER_CELL)
         x = axis.x[shown]
     else:
         cells = axis.x.astype(np.intp) * high + down
-        shown = thinned(cells, by, 3 * CROWD)
+        shown = thin_cells(cells, by, 3 * MAX_POINTS_PER_CELL)
         dot = DOT * len(axis.places) / (72 * p.width)
-        x = axis.x[shown] + stacked_up(cells, shown, dot, 0.6)
+        x = axis.x[shown] + stack_points(cells, shown, dot, 0.6)
     if shade is None:
         from matplotlib.colors import to_rgb
 
         colours = np.tile(to_rgb(UP), (len(shown), 1))
     else:
-        colours = coloured(p, shade)[shown]
+        colours = row_colours(p, shade)[shown]
     order = np.argsort(~doubt[shown], kind="stable")
     p.ax.scatter(
         x[order],
         scores[shown][order],
         s=DOT**2,
-        c=paled(p, colours, doubt[shown])[order],
+        c=pale(p, colours, doubt[shown])[order],
         linewidths=0,
         zorder=2,
-        rasterized=len(shown) > RASTER,
+        rasterized=len(shown) > MAX_VECTOR_POINTS,
     )
     return len(shown) < len(scores)
 
@@ -204,7 +206,7 @@ def _bars(p: Page, axis: Axis, scores: Array, interval: Array) -> bool:
     """Draw error bars, and return whether only some rows have one."""
     if np.isnan(interval).all():
         return False
-    many = len(scores) > EACH
+    many = len(scores) > MAX_ROWS_WITH_BARS
     rows = middle_rows(axis.bins, scores) if many else np.arange(len(scores))
     x, y, (low, high) = axis.x[rows], scores[rows], interval[rows].T
     p.ax.errorbar(
@@ -247,7 +249,7 @@ def _axes(p: Page, axis: Axis) -> None:
         rotation=35 if long else 0,
         ha="right" if long else "center",
         rotation_mode="anchor",
-        **LITERAL,
+        **PLAIN_TEXT,
     )
     p.ax.set_xlim(-0.6, len(axis.places) - 0.4)
 
@@ -287,7 +289,7 @@ def _key(p: Page, shade: FeatureValues, name: str) -> None:
         inset.yaxis.tick_right()
         inset.tick_params(axis="y", labelsize="small", length=2)
         inset.spines[:].set_visible(False)
-        inset.set_title(title_, loc="left", fontsize="small", **LITERAL)
+        inset.set_title(title_, loc="left", fontsize="small", **PLAIN_TEXT)
         return
     listed = keys(p, shade)
     made = p.ax.legend(
@@ -302,10 +304,10 @@ def _key(p: Page, shade: FeatureValues, name: str) -> None:
         title_fontsize="small",
         alignment="left",
     )
-    made.get_title().set(text=title_, **LITERAL)
+    made.get_title().set(text=title_, **PLAIN_TEXT)
     # Written afterwards: a legend leaves out names that begin with an underscore.
     for text, (level, _) in zip(made.get_texts(), listed, strict=True):
-        text.set(text=label(level, 24), **LITERAL)
+        text.set(text=label(level, 24), **PLAIN_TEXT)
 
 
 def _notes(
@@ -316,5 +318,5 @@ def _notes(
         which = "of the middle one of the rows nearby" if many else "of each row"
         lines.append(f"Lines: {per_cent(level)} interval, {which}")
     if doubt.any():
-        lines.append("Pale: the interval contains zero")
+        lines.append(f"Pale: {NOT_SURE}")
     return [*lines, "Where rows crowd, some stand for all"] if fewer else lines

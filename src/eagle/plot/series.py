@@ -7,84 +7,83 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from eagle._values.arrays import Array
+from eagle._values.checks import integer
+from eagle._values.packages import package
+from eagle._values.posterior import LEVEL
+from eagle._values.subject import Curves
+from eagle._values.text import short
+from eagle.display.sheet import MAX_CHANNELS, NOT_SURE, Shown, likeliest, strongest_channels
+from eagle.errors import InputError
 from eagle.explanation import Explanation
-from eagle.plot.fonts import cautions, legible, visible
+from eagle.plot.drawing import plot_function
 from eagle.plot.page import (
     GREY,
-    LITERAL,
-    SOFT,
+    PLAIN_TEXT,
+    SOFT_OPACITY,
     below,
+    cautions,
     fold,
     one,
     pale,
+    several_axes,
     sides,
-    unsure,
     whiskers,
 )
-from eagle.show.sheet import CHANNELS, Shown, likeliest, strongest_channels
-from eagle.subject import Curves
-from eagle.surrogate.posterior import LEVEL
-from eagle.types import Array, InputError, MissingExtraError, integer, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-WIDE, TALL = 7.2, 1.55
+FIGURE_WIDTH, PANEL_HEIGHT = 7.2, 1.55
 """The width of a figure of our own, and the height of each panel, in inches."""
 
-LOWER = 0.36
+SCORES_SHARE = 0.36
 """The share of a panel that its scores take."""
 
-SHADE, FAINT = 0.65, 0.1
+MAX_OPACITY, UNSURE_OPACITY = 0.65, 0.1
 """The opacity of the strongest segment, and of one whose sign is not sure."""
 
 
-@legible
+@plot_function
 def series(
-    explanation: Explanation, axes: Any = None, *, level: float = LEVEL, most: int = CHANNELS
+    explanation: Explanation, axes: Any = None, *, level: float = LEVEL, most: int = MAX_CHANNELS
 ) -> NDArray[np.object_]:
     """A panel for each channel: the curve, and below it the segments' scores with intervals.
 
     Segments that push the answer up are blue, those that push it down orange, the stronger the
-    deeper; grey where the interval contains zero. All panels have the same scale of scores. The
+    deeper; grey where the sign is not sure. All panels have the same scale of scores. The
     `most` strongest channels are drawn. `axes` are as many axes to draw on; the axes drawn on are
     returned. Warnings of the explanation are written below the last.
     """
     e = one(explanation, "series")
     if not isinstance(e.subject, Curves):
         raise InputError("series draws explanations of series: attribution draws any other")
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError:
-        raise MissingExtraError("series", "matplotlib", "plot") from None
+    plt = package("matplotlib.pyplot", "series", "plot")
     curves, own = e.subject, None
-    shown = Shown(curves, e.scores, e.shown(level), e.signed)
+    shown = Shown.of(e, level)
     drawn = strongest_channels(shown, curves, integer(most, "most", 1))
     if axes is None:
-        size = (WIDE, TALL * len(drawn) + 0.7)
+        size = (FIGURE_WIDTH, PANEL_HEIGHT * len(drawn) + 0.7)
         own, axes = plt.subplots(len(drawn), squeeze=False, figsize=size, layout="constrained")
-    panels = np.ravel(axes)
-    if len(panels) < len(drawn):
-        raise InputError(f"series draws on {len(drawn)} axes, not {len(panels)}")
-    panels = panels[: len(drawn)]
+    panels = several_axes(axes, len(drawn), "series")[: len(drawn)]
     reach = _reach(e, level)
     for ax, channel in zip(panels, drawn, strict=True):
         _panel(ax, e, curves, channel, level, reach)
     for ax in panels[:-1]:
         ax.tick_params(labelbottom=False)
-    title = panels[0].set_title("", loc="left", fontsize="medium", weight="bold", **LITERAL)
+    title = panels[0].set_title("", loc="left", fontsize="medium", weight="bold", **PLAIN_TEXT)
     box = panels[0].get_window_extent()
     fold(title, short(e.title, 160), box.width / panels[0].figure.dpi)
-    below(own, panels[-1], [visible(line) for line in _lines(e, curves, len(drawn), level)])
+    below(own, panels[-1], _lines(e, curves, len(drawn), level))
     return panels
 
 
 def _lines(e: Explanation, curves: Curves, drawn: int, level: float) -> list[str]:
     """What is written below all panels."""
     hidden = len(curves.channels) - drawn
-    doubt = any(unsure(e.shown(level)))
-    words = whiskers([e], level, "Whiskers", "; grey where it contains 0" if doubt else "")
-    if not np.ptp(e.shown(level), axis=1).any():
+    doubt = e.doubtful(level).any()
+    words = whiskers([e], level, "Whiskers", f"; grey: {NOT_SURE}" if doubt else "")
+    if not np.ptp(e.interval_or_nan(level), axis=1).any():
         words = ["Every mask was asked: scores are exact"]
     words += [f"… and {hidden} more channel{'s' if hidden > 1 else ''}"] if hidden else []
     words += [likeliest(e)]
@@ -93,7 +92,7 @@ def _lines(e: Explanation, curves: Curves, drawn: int, level: float) -> list[str
 
 def _reach(e: Explanation, level: float) -> tuple[float, float]:
     """The lowest and the highest score or interval, with room around them."""
-    ends = np.append(np.concatenate([e.scores, e.shown(level).ravel()]), 0.0)
+    ends = np.append(np.concatenate([e.scores, e.interval_or_nan(level).ravel()]), 0.0)
     low, high = float(np.nanmin(ends)), float(np.nanmax(ends))
     room = 0.08 * (high - low) or 1.0
     return low - room, high + room
@@ -103,18 +102,24 @@ def _panel(
     ax: Axes, e: Explanation, curves: Curves, channel: int, level: float, reach: tuple[float, float]
 ) -> None:
     mine = slice(channel * curves.segments, (channel + 1) * curves.segments)
-    scores, interval = e.scores[mine], e.shown(level)[mine]
+    scores, interval = e.scores[mine], e.interval_or_nan(level)[mine]
     depth = np.abs(scores) / (float(np.abs(e.scores).max()) or 1.0)
-    doubts = unsure(interval)
+    doubts = e.doubtful(level)[mine]
     colours = [GREY if d else c for c, d in zip(sides(e, scores), doubts, strict=True)]
     ink = ax.yaxis.label.get_color()
     for start, end, colour, share, doubt in zip(
         curves.edges[:-1], curves.edges[1:], colours, depth, doubts, strict=True
     ):
-        shade = FAINT if doubt else SHADE * float(share)
-        ax.axvspan(start, end, ymin=LOWER, facecolor=colour, alpha=shade, linewidth=0)
+        shade = UNSURE_OPACITY if doubt else MAX_OPACITY * float(share)
+        ax.axvspan(start, end, ymin=SCORES_SHARE, facecolor=colour, alpha=shade, linewidth=0)
     ax.vlines(
-        curves.edges[1:-1], LOWER, 1, ink, transform=ax.get_xaxis_transform(), lw=0.4, alpha=0.25
+        curves.edges[1:-1],
+        SCORES_SHARE,
+        1,
+        ink,
+        transform=ax.get_xaxis_transform(),
+        lw=0.4,
+        alpha=0.25,
     )
     many = len(curves.times) > 200
     ax.plot(curves.times, curves.values[:, channel], color=ink, lw=0.9 if many else 1.3, zorder=3)
@@ -129,7 +134,7 @@ def _frame(ax: Axes, curves: Curves, channel: int) -> None:
     room = 0.08 * (high - low) or max(abs(low), 1.0)
     low, high = low - room, high + room
     ax.set_xlim(curves.edges[0], curves.edges[-1])
-    ax.set_ylim(low - (high - low) * LOWER / (1 - LOWER), high)
+    ax.set_ylim(low - (high - low) * SCORES_SHARE / (1 - SCORES_SHARE), high)
     if curves.dates:
         ax.xaxis_date()
     from matplotlib.ticker import MaxNLocator
@@ -139,8 +144,8 @@ def _frame(ax: Axes, curves: Curves, channel: int) -> None:
     ax.tick_params(labelsize="x-small")
     ax.xaxis.get_offset_text().set_fontsize("x-small")
     ax.spines[["top", "right"]].set_visible(False)
-    name = visible(short(curves.channels[channel], 18))
-    ax.set_ylabel(name, y=(1 + LOWER) / 2, fontsize="small", **LITERAL)
+    name = short(curves.channels[channel], 18)
+    ax.set_ylabel(name, y=(1 + SCORES_SHARE) / 2, fontsize="small", **PLAIN_TEXT)
 
 
 def _scores(
@@ -152,7 +157,7 @@ def _scores(
     reach: tuple[float, float],
 ) -> None:
     """The scores as bars below their segments, with their intervals."""
-    under = ax.inset_axes((0, 0, 1, LOWER), sharex=ax)
+    under = ax.inset_axes((0, 0, 1, SCORES_SHARE), sharex=ax)
     under.patch.set_alpha(0)
     ink = ax.yaxis.label.get_color()
     middle, width = (curves.edges[:-1] + curves.edges[1:]) / 2, np.diff(curves.edges)
@@ -170,4 +175,4 @@ def _scores(
     under.tick_params(axis="y", labelsize="xx-small", length=2)
     under.tick_params(axis="x", labelbottom=False, length=0)
     under.spines[["top", "right", "bottom"]].set_visible(False)
-    under.set_ylabel("score", fontsize="xx-small", alpha=SOFT)
+    under.set_ylabel("score", fontsize="xx-small", alpha=SOFT_OPACITY)

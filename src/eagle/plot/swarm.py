@@ -7,31 +7,31 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from eagle._values.arrays import Array
+from eagle._values.checks import check_flags
+from eagle._values.posterior import LEVEL
+from eagle.display.many import title
+from eagle.display.sheet import NOT_SURE
 from eagle.explanations import Explanations
-from eagle.plot.fonts import cautions, legible
+from eagle.plot.drawing import plot_function
 from eagle.plot.many import (
+    MAX_VECTOR_POINTS,
     MISSING,
-    RASTER,
     FeatureValues,
     cell_of,
-    coloured,
-    counted,
-    intervals,
+    feature_labels,
     keys,
     label,
-    paled,
+    pale,
     ramp,
-    said,
+    row_colours,
+    score_label,
     several,
-    stacked_up,
+    stack_points,
     strongest_features,
-    thinned,
-    unclear,
+    thin_cells,
 )
-from eagle.plot.page import GREY, LITERAL, WIDTH, Page, page, per_cent, tall
-from eagle.show.many import title
-from eagle.surrogate.posterior import LEVEL
-from eagle.types import Array
+from eagle.plot.page import GREY, PLAIN_TEXT, WIDTH, Page, page, per_cent, tall
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -45,14 +45,14 @@ ROOM: Final = 0.84
 DOT: Final = 2.6
 """The diameter of a point, in points."""
 
-STACK: Final = 28
+MAX_STACK: Final = 28
 """Maximum number of points in a stack; more could not be told apart."""
 
-KEY: Final = 34
+MAX_KEY_CHARACTERS: Final = 34
 """Maximum number of characters of the level names beside a feature, all together."""
 
 
-@legible
+@plot_function
 def beeswarm(
     explanations: Explanations,
     ax: Axes | None = None,
@@ -64,15 +64,16 @@ def beeswarm(
     """A point for each row and feature, at the row's score; points that would overlap are stacked.
 
     The colour is the row's own value: by rank for numbers, by level for levels, grey where missing;
-    the key to the right says which. A point is pale where its interval contains zero. The `most`
+    the key to the right says which. A point is pale where its sign is not sure. The `most`
     features with the largest mean size of scores are drawn, and the others are counted. Where
     rows crowd, evenly chosen ones are drawn for all; outliers always are.
     """
     e = several(explanations, "beeswarm")
+    check_flags(key=key)
     order = strongest_features(e, most)
-    labels, more = counted(e.names, order)
+    labels, more = feature_labels(e.labels, order)
     p = page(ax, WIDTH, tall(labels, ROW, more), "beeswarm")
-    doubt = unclear(intervals(e, order, level))
+    doubt = e.doubtful(level)[:, order]
     scores = e.scores[:, order]
     apart = max(int(72 * p.width / DOT), 10)
     cells = cell_of(scores.ravel(), apart).reshape(scores.shape)
@@ -80,21 +81,19 @@ def beeswarm(
     drawn = 0
     for y, j in enumerate(order.tolist()):
         values = FeatureValues.of(e.data[:, j])
-        shown = thinned(cells[:, y], _vertical(values), STACK)
-        lift = stacked_up(cells[:, y], shown, DOT / high, ROOM)
-        _points(p, scores[shown, y], y - lift, coloured(p, values)[shown], doubt[shown, y])
+        shown = thin_cells(cells[:, y], _vertical(values), MAX_STACK)
+        lift = stack_points(cells[:, y], shown, DOT / high, ROOM)
+        _points(p, scores[shown, y], y - lift, row_colours(p, values)[shown], doubt[shown, y])
         drawn += len(shown)
         if key:
             _key(p, y, values)
-    if drawn > RASTER:
+    if drawn > MAX_VECTOR_POINTS:
         for points in p.ax.collections:
             points.set_rasterized(True)
     p.rows(labels, more)
     p.title(title(e))
-    p.x_label(said(e), *_notes(bool(doubt.any()), drawn < scores.size, level))
-    if notes := cautions(()):
-        p.note(notes)
-    return p.done()
+    p.x_label(score_label(e), *_notes(bool(doubt.any()), drawn < scores.size, level))
+    return p.finish()
 
 
 def _vertical(values: FeatureValues) -> Array:
@@ -109,14 +108,14 @@ def _points(p: Page, x: Array, y: Array, colours: Array, doubt: NDArray[np.bool_
         x[order],
         y[order],
         s=DOT**2,
-        c=paled(p, colours, doubt)[order],
+        c=pale(p, colours, doubt)[order],
         linewidths=0,
         zorder=2,
     )
 
 
 def _notes(doubt: bool, fewer: bool, level: float) -> list[str]:
-    lines = [f"Pale: the {per_cent(level)} interval contains zero"] if doubt else []
+    lines = [f"Pale: {NOT_SURE}, at {per_cent(level)}"] if doubt else []
     return [*lines, "Where rows crowd, some stand for all"] if fewer else lines
 
 
@@ -147,7 +146,7 @@ def _numbers(p: Page, values: FeatureValues) -> list[Any]:
 
 
 def _levels(p: Page, values: FeatureValues) -> list[Any]:
-    parts, left = [], KEY
+    parts, left = [], MAX_KEY_CHARACTERS
     for name, colour in keys(p, values):
         text = label(name, 14)
         if len(text) > left:
@@ -161,7 +160,7 @@ def _levels(p: Page, values: FeatureValues) -> list[Any]:
 def _text(text: str, colour: Any) -> Any:
     from matplotlib.offsetbox import TextArea
 
-    return TextArea(text, textprops={"color": colour, "size": "x-small", **LITERAL})
+    return TextArea(text, textprops={"color": colour, "size": "x-small", **PLAIN_TEXT})
 
 
 def _strip(colours: Any) -> Any:

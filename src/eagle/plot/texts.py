@@ -9,68 +9,84 @@ from unicodedata import bidirectional, combining
 
 import numpy as np
 
+from eagle._values.checks import check_flags
+from eagle._values.posterior import LEVEL
+from eagle._values.subject import Passage
+from eagle._values.text import short
+from eagle.display.sheet import (
+    BLUE_ORANGE,
+    GREEN_ORANGE,
+    NOT_SURE,
+    likeliest,
+    pieces,
+    right_to_left,
+)
+from eagle.errors import InputError
 from eagle.explanation import Explanation
-from eagle.plot.fonts import cautions, legible, visible
-from eagle.plot.page import LITERAL, SOFT, Page, fold, one, page, per_cent, unsure
-from eagle.show.sheet import BLUE_ORANGE, GREEN_RED, likeliest, pieces, right_to_left
-from eagle.subject import Passage
-from eagle.types import InputError, short
+from eagle.plot.drawing import plot_function
+from eagle.plot.page import PLAIN_TEXT, SOFT_OPACITY, Page, cautions, fold, one, page, per_cent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.text import Text
 
-WIDE, LINE = 6.2, 0.34
+FIGURE_WIDTH, LINE_HEIGHT = 6.2, 0.34
 """Inches of a figure's width, and of each line of text."""
 
-APART, TOGETHER = 0.1, 0.045
+WORD_GAP, PIECE_GAP = 0.1, 0.045
 """Inches between words, and between pieces that no space separates."""
 
-LONGEST = 60
+MAX_WORD_CHARACTERS = 60
 """A word of more characters is cut."""
 
-MIRRORED = str.maketrans("()[]{}<>«»", ")(][}{><»«")
+MIRROR = str.maketrans("()[]{}<>«»", ")(][}{><»«")
 """Brackets as they stand in a text that runs from right to left."""
 
-PALE, DEEP = 0.3, 0.75
+UNSURE_OPACITY, SURE_OPACITY = 0.3, 0.75
 """The opacity of the strongest word: where its sign is not sure, and where it is."""
 
 
-@legible
+@plot_function
 def text(
     explanation: Explanation,
     ax: Axes | None = None,
     *,
-    level: float = 0.9,
+    level: float = LEVEL,
     blue: bool = False,
 ) -> Axes:
-    """The text, its words green where they push the answer up and red where they push it down.
+    """The text, its words green where they push the answer up and orange where they push it down.
 
     The stronger the score, the deeper the colour; the thicker the frame, the wider the interval.
-    Where the interval contains zero, the colour is pale and the frame dashed. With `blue` the
+    Where the sign is not sure, the colour is pale and the frame dashed. With `blue` the
     colours are blue and orange. Of a long text the strongest parts are drawn. Warnings of the
     explanation are written below.
     """
     e = one(explanation, "text")
+    check_flags(blue=blue)
     if not isinstance(e.subject, Passage):
         raise InputError("text draws explanations of texts: attribution draws any other")
     parts = _parts(e.subject, e)
-    p = page(ax, WIDE, LINE * (1 + sum(len(part.word) + 2 for part in parts) // 62), "text")
+    p = page(
+        ax,
+        FIGURE_WIDTH,
+        LINE_HEIGHT * (1 + sum(len(part.word) + 2 for part in parts) // 62),
+        "text",
+    )
     p.ax.set_axis_off()
     p.ax.set_xlim(0, p.width)
     p.ax.set_ylim(p.height, 0)
-    looks = _looks(e, level, BLUE_ORANGE if blue else GREEN_RED)
+    looks = _looks(e, level, BLUE_ORANGE if blue else GREEN_ORANGE)
     rtl = right_to_left(e.subject.text)
-    leftward = _resolved([_direction(part.word) for part in parts], rtl)
+    leftward = _directions([_direction(part.word) for part in parts], rtl)
     drawn = [
         _word(p, part, left, None if part.feature is None else looks[part.feature])
         for part, left in zip(parts, leftward, strict=True)
     ]
-    bottom = _laid_out(p, parts, drawn, leftward, rtl)
+    bottom = _lay_out(p, parts, drawn, leftward, rtl)
     p.ax.set_ylim(max(bottom, p.height) if ax is not None else bottom, 0)
     p.title(e.title)
     notes = [_key(e, level), *([said] if (said := likeliest(e)) else []), *cautions([e])]
-    return noted(p, notes, bottom)
+    return write_notes(p, notes, bottom)
 
 
 @final
@@ -90,8 +106,8 @@ def _parts(passage: Passage, e: Explanation) -> list[Piece]:
     for piece, feature in pieces(passage, e.scores):
         spaced |= piece[:1].isspace()
         for word in piece.split():
-            cut = visible(short(word, LONGEST))
-            out.append(Piece(cut, feature, APART if spaced else TOGETHER))
+            cut = short(word, MAX_WORD_CHARACTERS)
+            out.append(Piece(cut, feature, WORD_GAP if spaced else PIECE_GAP))
             spaced = True
         if piece:
             spaced = piece[-1].isspace()
@@ -103,12 +119,12 @@ def _looks(e: Explanation, level: float, colours: tuple[str, str]) -> list[dict[
     from matplotlib.colors import to_rgba
 
     reach = float(np.abs(e.scores).max()) or 1.0
-    interval = e.shown(level)
+    interval = e.interval_or_nan(level)
     wide = np.nan_to_num(np.ptp(interval, axis=1)) / reach
     out = []
-    for score, width, doubt in zip(e.scores, wide, unsure(interval), strict=True):
+    for score, width, doubt in zip(e.scores, wide, e.doubtful(level), strict=True):
         colour = (colours[0] if score > 0 else colours[1]) if e.signed else "#777777"
-        share = (PALE if doubt else DEEP) * min(abs(float(score)) / reach, 1.0)
+        share = (UNSURE_OPACITY if doubt else SURE_OPACITY) * min(abs(float(score)) / reach, 1.0)
         known = e.posterior is not None
         out.append(
             {
@@ -124,13 +140,13 @@ def _looks(e: Explanation, level: float, colours: tuple[str, str]) -> list[dict[
 
 def _word(p: Page, part: Piece, leftward: bool, look: dict[str, Any] | None) -> Text:
     style = look or {"pad": 2.0, "facecolor": "none", "edgecolor": "none"}
-    shaped = _shaped(part.word)
+    shaped = _visual_text(part.word)
     if leftward and _direction(part.word) is None:
-        shaped = shaped.translate(MIRRORED)
-    return p.ax.text(0, 0, shaped, va="center", fontsize="medium", bbox=style, **LITERAL)
+        shaped = shaped.translate(MIRROR)
+    return p.ax.text(0, 0, shaped, va="center", fontsize="medium", bbox=style, **PLAIN_TEXT)
 
 
-def _laid_out(
+def _lay_out(
     p: Page, parts: Sequence[Piece], drawn: Sequence[Text], leftward: Sequence[bool], rtl: bool
 ) -> float:
     """Put the words into lines; return the height that they take, in inches."""
@@ -145,18 +161,18 @@ def _laid_out(
         lines[-1].append(k)
         x += gap + long
     for row, line in enumerate(lines):
-        order = _ordered([leftward[k] for k in line], rtl)
+        order = _visual_order([leftward[k] for k in line], rtl)
         total = sum(widths[k] for k in line) + sum(parts[k].gap for k in line[1:])
         x = p.width - total if rtl else 0.0
         for at, i in enumerate(order):
             if at:  # the gap between two neighbours is that before the later of them
                 x += parts[line[max(i, order[at - 1])]].gap
-            drawn[line[i]].set_position((x, LINE * (row + 0.5)))
+            drawn[line[i]].set_position((x, LINE_HEIGHT * (row + 0.5)))
             x += widths[line[i]]
-    return LINE * len(lines)
+    return LINE_HEIGHT * len(lines)
 
 
-def _resolved(directions: Sequence[bool | None], rtl: bool) -> list[bool]:
+def _directions(directions: Sequence[bool | None], rtl: bool) -> list[bool]:
     """Which words run from right to left: marks between two words of one direction take theirs,
     others that of the text."""
     out: list[bool] = []
@@ -169,7 +185,7 @@ def _resolved(directions: Sequence[bool | None], rtl: bool) -> list[bool]:
     return out
 
 
-def _ordered(leftward: Sequence[bool], rtl: bool) -> list[int]:
+def _visual_order(leftward: Sequence[bool], rtl: bool) -> list[int]:
     """The places of words from left to right: runs of the other direction are turned round."""
     out: list[int] = []
     run: list[int] = []
@@ -191,7 +207,7 @@ def _direction(word: str) -> bool | None:
     return False if kinds & {"L", "EN", "AN"} else None
 
 
-def _shaped(word: str) -> str:
+def _visual_text(word: str) -> str:
     """The word in the order in which it is drawn: matplotlib before 3.11 draws left to right."""
     import matplotlib as mpl
 
@@ -209,13 +225,12 @@ def _shaped(word: str) -> str:
 def _key(e: Explanation, level: float) -> str:
     says = "Deeper colour: stronger"
     if e.posterior is not None:
-        says += f"; thicker frame: wider {per_cent(level)} interval, dashed and pale if it contains"
-        says += " zero"
+        says += f"; thicker frame: wider {per_cent(level)} interval, dashed and pale: {NOT_SURE}"
     cut = e.subject.cut if isinstance(e.subject, Passage) else ""
     return says + (f". Parts: {cut}" if cut else "")
 
 
-def noted(p: Page, notes: Sequence[str], bottom: float) -> Axes:
+def write_notes(p: Page, notes: Sequence[str], bottom: float) -> Axes:
     """Small print below the text. A figure of our own grows with both."""
     note = p.ax.annotate(
         "",
@@ -225,10 +240,10 @@ def noted(p: Page, notes: Sequence[str], bottom: float) -> Axes:
         fontsize="small",
         textcoords="offset points",
         va="top",
-        alpha=SOFT,
+        alpha=SOFT_OPACITY,
         linespacing=1.35,
         annotation_clip=False,
-        **LITERAL,
+        **PLAIN_TEXT,
     )
     fold(note, "\n".join(short(line, 400) for line in notes), p.width)
     if p.own is None:

@@ -10,18 +10,20 @@ from typing import Any, TypeAlias, final
 
 import numpy as np
 
-from eagle.explainer import Explainer
+from eagle._engine.targets import target_text
+from eagle._questions.statements import fit_of
+from eagle._values.difference import Difference
+from eagle._values.posterior import LEVEL
+from eagle._values.text import short
+from eagle.explainer import Explainer, setup_of
 from eagle.explanation import Explanation
 from eagle.explanations import Explanations
-from eagle.link import Logit
-from eagle.surrogate.posterior import LEVEL
-from eagle.surrogate.reweighted import Reweighted
+from eagle.survey.identity import of_setup
 from eagle.survey.survey import Survey
-from eagle.types import short
 
 Facts: TypeAlias = list[tuple[str, str]]
 
-LISTED = 12
+MAX_OUTPUTS = 12
 """Maximum number of outputs that are listed."""
 
 
@@ -54,9 +56,11 @@ class About:
         )
 
 
-def asked_of(about: About) -> Facts:
+def model_and_data(about: About) -> Facts:
     """Which model, and over which data, as far as it is known."""
     made = about.made_by
+    if isinstance(made, Survey) and made.difference is not None:
+        return _difference(made.difference)
     if made is None:
         return [("Model", "not recorded in the result")]
     if isinstance(made, Survey):
@@ -68,7 +72,7 @@ def asked_of(about: About) -> Facts:
             ("Background digest", _digest(which.background_digest)),
             ("Asked with", versions),
         ]
-    known = made.identity()
+    known = of_setup(setup_of(made))
     return [
         ("Model", str(known["model"])),
         ("Model digest", _digest(known["model digest"])),
@@ -82,15 +86,14 @@ def _digest(known: str | None) -> str:
 
 def of_one(e: Explanation, about: About) -> Facts:
     """What one explanation rests on."""
-    shared = e.surrogate.evenness.rows if isinstance(e.surrogate, Reweighted) else 0
     return [
-        *asked_of(about),
-        *_explained(e.target_name, e.outputs, e.task, e.link),
+        *model_and_data(about),
+        *_explained_facts(target_text(e.target), e),
         ("Method", e.method),
         ("Seed", str(e.seed)),
-        ("Rows asked", _rows(e, shared)),
+        ("Rows asked", _rows(e)),
         ("Time", _seconds(e)),
-        ("Stopped because", e.bill.stopped),
+        ("Stopped because", e.cost.stopped),
         ("Fit", _fit(e.r2, e.r2_held_out)),
         ("Intervals", "none" if e.posterior is None else e.posterior.kind),
     ]
@@ -99,53 +102,62 @@ def of_one(e: Explanation, about: About) -> Facts:
 def of_many(e: Explanations, about: About) -> Facts:
     """What many explanations rest on."""
     targets = [str(target) for target in e.about]
-    told = targets[0] if len(targets) == 1 else f"each row's own: {_listed(targets)}"
+    told = targets[0] if len(targets) == 1 else f"each row's own: {_join_names(targets)}"
     out = [
-        *asked_of(about),
-        *_explained(told, e.outputs, e.task, e.link),
+        *model_and_data(about),
+        *_explained_facts(told, e),
         ("Method", e.method),
         ("Seed", str(e.seed)),
         ("Rows explained", f"{len(e):,}"),
+        *([("Fit", said)] if (said := fit_of(e)) else []),
     ]
     if isinstance(about.made_by, Survey):
-        account = about.made_by.account
-        out.append(
-            ("Model rows asked", f"{account.rows:,} in {account.calls:,} calls, by the survey")
-        )
-    elif isinstance(e.items, list) and (rows := sum(one.bill.rows for one in e.items)):
-        out.append(("Model rows asked", f"{rows:,}"))
+        cost = about.made_by.cost
+        out.append(("Model rows asked", f"{cost.rows:,} in {cost.calls:,} calls, by the survey"))
+    elif e.rows_asked:
+        out.append(("Model rows asked", f"{e.rows_asked:,}"))
     return out
 
 
-def _explained(told: str, outputs: tuple[Any, ...], task: str, link: Logit | None) -> Facts:
-    scale = "log-odds" if link is not None else ""
+def _explained_facts(told: str, e: Explanation | Explanations) -> Facts:
+    what = e.difference
+    scale = "log-odds" if e.link is not None else "" if what is None else what.change
     return [
         ("Explained", told),
-        ("Outputs", _listed([str(output) for output in outputs])),
-        ("Task", task),
+        *([] if what is None else _difference(what)),
+        ("Outputs", _join_names([str(output) for output in e.outputs])),
+        ("Task", e.task if what is None else "the difference of two models"),
         ("Scale", scale),
     ]
 
 
-def _listed(names: list[str]) -> str:
-    more = len(names) - LISTED
-    listed = ", ".join(short(name, 60) for name in names[:LISTED])
+def _difference(what: Difference) -> Facts:
+    """The two models that are compared."""
+    digests = (what.new_digest, what.old_digest)
+    told = [f" (digest {digest})" if digest is not None else "" for digest in digests]
+    return [("New model", what.new + told[0]), ("Old model", what.old + told[1])]
+
+
+def _join_names(names: list[str]) -> str:
+    more = len(names) - MAX_OUTPUTS
+    listed = ", ".join(short(name, 60) for name in names[:MAX_OUTPUTS])
     return f"{listed} and {more} more" if more > 0 else listed
 
 
-def _rows(e: Explanation, shared: int) -> str:
+def _rows(e: Explanation) -> str:
+    shared = e.cost.shared
     if shared:
-        return f"{shared:,}, shared by all explanations of the survey, and {e.bill.rows} for this"
-    if not e.bill.rows:
+        return f"{shared:,}, shared by all explanations of the survey, and {e.cost.rows} for this"
+    if not e.cost.rows:
         return "not recorded"
-    calls = f" in {e.bill.calls} call{'s' if e.bill.calls != 1 else ''}" if e.bill.calls else ""
-    return f"{e.bill.rows:,}{calls}"
+    calls = f" in {e.cost.calls} call{'s' if e.cost.calls != 1 else ''}" if e.cost.calls else ""
+    return f"{e.cost.rows:,}{calls}"
 
 
 def _seconds(e: Explanation) -> str:
-    if not e.bill.calls:
+    if not e.cost.calls:
         return ""
-    return f"{e.bill.model_seconds:.3f} s in the model, {e.bill.own_seconds:.3f} s outside it"
+    return f"{e.cost.model_seconds:.3f} s in the model, {e.cost.own_seconds:.3f} s outside it"
 
 
 def _fit(r2: float, held: float) -> str:

@@ -7,41 +7,48 @@ from typing import Any, Final
 
 import numpy as np
 
-from eagle import methods
-from eagle.engine.method import Method
+from eagle._engine.default import DEFAULT
+from eagle._engine.misfit import Misfit
+from eagle._engine.names import name_by_printed
+from eagle._values.difference import Difference
+from eagle._values.link import Logit
+from eagle._values.subject import Curves, Image, Passage
 from eagle.explainer import Explainer
 from eagle.explanation import Explanation
 from eagle.explanations import Explanations
-from eagle.foreign import Foreign
-from eagle.link import Logit
-from eagle.misfit import Misfit
 from eagle.reports.about import About
-from eagle.subject import Curves, Image, Passage
-from eagle.surrogate.reweighted import Reweighted
 from eagle.survey.survey import METHOD, Survey
 
-COLUMNS: Final = 60
+MAX_COLUMNS: Final = 60
 """Maximum number of values of a row that are written into the code."""
 
-WIDE: Final = 74
+LINE_WIDTH: Final = 74
 """Approximate length of a line of code."""
 
-OUTPUTS: Final = 20
+MAX_OUTPUTS: Final = 20
 """Maximum number of output names that are written into the code."""
 
 
 def one(e: Explanation, about: About) -> str:
     """Code that makes one explanation again."""
     target = _target(e.target)
-    if e.method == METHOD:
+    if e.difference is not None:
         return _lines(
             "import eagle",
             "",
-            *_survey(about, e, _shared(e)),
+            *_difference(e.difference, e.outputs, e.seed, _asked_by(e, e.cost.shared)),
+            f"x = {_row(e)}",
+            f"explanation = (new - old).explain(x{target})",
+        )
+    if e.method == METHOD or e.additive:
+        return _lines(
+            "import eagle",
+            "",
+            *_survey(about, e, e.cost.shared),
             f"x = {_row(e)}",
             f"explanation = survey.explain(x{target})",
         )
-    if _method(e.method) is None:
+    if not _repeatable(e, about):
         return ""
     return _lines(
         "import eagle",
@@ -50,21 +57,29 @@ def one(e: Explanation, about: About) -> str:
         *_explainer(e, about),
         f"x = {_row(e)}",
         f"explanation = explainer.explain(x{target})",
-        *_stopped(e),
+        *_stop_lines(e),
     )
 
 
 def many(e: Explanations, about: About) -> str:
     """Code that makes many explanations again."""
     target = _target(e.about[0]) if len(e.about) == 1 else ""
-    if e.method == METHOD:
+    if e.difference is not None:
+        made = about.made_by.rows if isinstance(about.made_by, Survey) else e[0].cost.shared
         return _lines(
             "import eagle",
             "",
-            *_survey(about, e, _shared(e[0])),
+            *_difference(e.difference, e.outputs, e.seed, _asked_by(e, made)),
+            f"explanations = (new - old).explain_many(rows{target})  # rows: the table explained",
+        )
+    if e.method == METHOD or e.additive:
+        return _lines(
+            "import eagle",
+            "",
+            *_survey(about, e, e[0].cost.shared),
             f"explanations = survey.explain_many(rows{target})  # rows: the table explained",
         )
-    if _method(e.method) is None:
+    if not _repeatable(e[0], about):
         return ""
     return _lines(
         "import eagle",
@@ -72,13 +87,20 @@ def many(e: Explanations, about: About) -> str:
         "# model: what was explained; data: what it was explained over; rows: what was explained",
         *_explainer(e[0], about),
         f"explanations = explainer.explain_many(rows{target})",
-        *_stopped(e[0]),
+        *_stop_lines(e[0]),
     )
 
 
 def survey(s: Survey) -> str:
     """Code that makes a survey again, and uses it."""
-    link = s.setting.ask.box.link
+    if s.difference is not None:
+        return _lines(
+            "import eagle",
+            "",
+            *_difference(s.difference, s.outputs, s.seed, f"survey(rows={s.rows})"),
+            "explanations = (new - old).explain_many(rows)  # any table with the same columns",
+        )
+    link = s.setting.box.link
     named = ", ".join(["model", "data", *_outputs(s.task, s.outputs), _seed(s.seed)])
     return _lines(
         "import eagle",
@@ -92,13 +114,13 @@ def survey(s: Survey) -> str:
 
 def _lines(*lines: str) -> str:
     """Lines of code; long ones are folded where they have a comma, inside their brackets."""
-    return "\n".join(folded for line in lines for folded in _folded(line))
+    return "\n".join(folded for line in lines for folded in _wrap(line))
 
 
-def _folded(line: str) -> list[str]:
+def _wrap(line: str) -> list[str]:
     out = [""]
     for part in line.split(", "):
-        if out[-1] and len(out[-1]) + len(part) > WIDE:
+        if out[-1] and len(out[-1]) + len(part) > LINE_WIDTH:
             out[-1] += ","
             out.append(f"    {part}")
         else:
@@ -106,8 +128,8 @@ def _folded(line: str) -> list[str]:
     return out
 
 
-def _stopped(e: Explanation) -> Iterable[str]:
-    if e.bill.stopped:
+def _stop_lines(e: Explanation) -> Iterable[str]:
+    if e.cost.stopped:
         yield "# it stopped by a rule: give explain the same until=…"
 
 
@@ -116,49 +138,72 @@ def _survey(about: About, e: Explanation | Explanations, rows: int) -> Iterable[
     named = ", ".join(["model", "data", *_outputs(e.task, e.outputs), _seed(e.seed)])
     yield "# model: what was asked; data: what it was asked over"
     yield f"explainer = eagle.Explainer({named}{_link(e.link)})"
-    yield f"survey = explainer.survey({f'rows={given}' if given else ''})"
+    yield f"survey = explainer.{_asked_by(e, given)}"
 
 
-def _shared(e: Explanation) -> int:
-    return e.surrogate.evenness.rows if isinstance(e.surrogate, Reweighted) else 0
+def _asked_by(e: Explanation | Explanations, rows: int) -> str:
+    """The call that asks a survey."""
+    if e.additive:
+        return "shapley_survey(rows)  # rows: the table explained; budget and background as then"
+    return f"survey({f'rows={rows}' if rows else ''})"
+
+
+def _difference(what: Difference, outputs: tuple[Any, ...], seed: int, asked: str) -> Iterable[str]:
+    """The lines that make the surveys of two models."""
+    task = "regression" if what.unit == "answer" else "classification"
+    named = ", ".join(["old_model", "data", *_outputs(task, outputs), _seed(seed)])
+    yield "# old_model, new_model: what was asked; data: what it was asked over"
+    yield f"explainer = eagle.Explainer({named}{_link(what.link)})"
+    yield f"old = explainer.{asked}"
+    yield "new = old.requery(new_model)"
 
 
 def _explainer(e: Explanation, about: About) -> Iterable[str]:
     """The line that makes the explainer, and a remark where two methods are possible."""
     parts = ["model", _data(e)]
-    if _misfit(e) is not None and not _parts(e) and not _binned(e):
-        parts.append('view="continuous"')
-    made = about.made_by
-    rows = made.budget if isinstance(made, Explainer) else int(e.evidence.often.sum())
-    default = _is_default(e, about, rows)
+    if _misfit(e) is not None and not _parts(e) and not _is_binned(e):
+        parts[1] = 'eagle.Table(data, view="continuous")'
+    made, rows, named = about.made_by, _rows(e, about), name_by_printed(e.method)
+    default = _is_default(e, about)
     if not default:
-        parts.append(f"method=eagle.methods.{_method(e.method)}")
+        parts.append(f'method="{named}"')
     if rows > 1:
         parts.append(f"budget={rows}")
     parts += [*_outputs(e.task, e.outputs), _seed(e.seed)]
     yield f"explainer = eagle.Explainer({', '.join(parts)}{_link(e.link)})"
-    if default and not isinstance(made, Explainer):
-        yield f"# or with method=eagle.methods.{_method(e.method)}, if it was named then"
+    if default and named is not None and not isinstance(made, Explainer):
+        yield f'# or with method="{named}", if it was named then'
 
 
-def _is_default(e: Explanation, about: About, rows: int) -> bool:
+def _rows(e: Explanation, about: About) -> int:
+    """The budget of the explanation."""
+    made = about.made_by
+    return made.budget if isinstance(made, Explainer) else int(e.evidence.often.sum())
+
+
+def _repeatable(e: Explanation, about: About) -> bool:
+    """Whether the method can be written: it is the default, or has a name."""
+    return _is_default(e, about) or name_by_printed(e.method) is not None
+
+
+def _is_default(e: Explanation, about: About) -> bool:
     """Whether the default method was taken, or may have been."""
     if isinstance(about.made_by, Explainer):
-        return about.made_by.method is methods.DEFAULT
-    return methods.DEFAULT.pick(len(e.names), _parts(e), rows, False).name == e.method
+        return about.made_by.method in (DEFAULT, DEFAULT.dear)
+    return DEFAULT.pick(len(e.names), _parts(e), _rows(e, about), False).name == e.method
 
 
 def _outputs(task: str, outputs: tuple[Any, ...]) -> list[str]:
-    if task != "classification" or len(outputs) > OUTPUTS:
+    if task != "classification" or len(outputs) > MAX_OUTPUTS:
         return []
-    return [f"outputs={_written(list(outputs))}"]
+    return [f"outputs={_as_code(list(outputs))}"]
 
 
 def _data(e: Explanation) -> str:
     if isinstance(e.subject, Image):
         return "eagle.Images(…)"
     if isinstance(e.subject, Passage):
-        return "eagle.Prompt(…)" if e.subject.labels else "eagle.Texts(…)"
+        return "eagle.language.Prompt(…)" if e.subject.labels else "eagle.Texts(…)"
     if isinstance(e.subject, Curves):
         return "eagle.Series(…)"
     return "eagle.Parts(…)" if _parts(e) else "data"
@@ -174,14 +219,8 @@ def _parts(e: Explanation) -> bool:
     return e.subject is not None or (misfit is not None and misfit.masks)
 
 
-def _binned(e: Explanation) -> bool:
+def _is_binned(e: Explanation) -> bool:
     return bool((e.evidence.features[0] == 1).all())
-
-
-def _method(name: str) -> str | None:
-    """The name of a method in `eagle.methods`."""
-    named = {m.name: key for key, m in vars(methods).items() if isinstance(m, Method | Foreign)}
-    return named.get(name)
 
 
 def _row(e: Explanation) -> str:
@@ -189,15 +228,15 @@ def _row(e: Explanation) -> str:
     if e.subject is not None or _parts(e):
         return "…  # what was explained"
     plain = all(v is None or isinstance(v, bool | int | float | str) for v in e.data)
-    if len(e.names) > COLUMNS or not plain:
+    if len(e.names) > MAX_COLUMNS or not plain:
         return "…  # the row that was explained"
     if list(e.names) == [f"x{j}" for j in range(len(e.names))]:
-        return _written(list(e.data))
-    return _written(dict(zip(e.names, e.data, strict=True)))
+        return _as_code(list(e.data))
+    return _as_code(dict(zip(e.names, e.data, strict=True)))
 
 
 def _target(target: Any) -> str:
-    return f", target={_written(target)}"
+    return f", target={_as_code(target)}"
 
 
 def _seed(seed: int) -> str:
@@ -210,13 +249,13 @@ def _link(link: Logit | None) -> str:
     return ', link="logit"' if link == Logit() else f", link=eagle.Logit({link.clip!r})"
 
 
-def _written(value: Any) -> str:
+def _as_code(value: Any) -> str:
     """A value as code, in ASCII."""
     if isinstance(value, list | tuple):
-        inner = ", ".join(_written(part) for part in value)
+        inner = ", ".join(_as_code(part) for part in value)
         if isinstance(value, tuple):
             return f"({inner}{',' if len(value) == 1 else ''})"
         return f"[{inner}]"
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{_written(k)}: {_written(v)}" for k, v in value.items()) + "}"
+        return "{" + ", ".join(f"{_as_code(k)}: {_as_code(v)}" for k, v in value.items()) + "}"
     return ascii(value.item() if isinstance(value, np.generic) else value)

@@ -7,16 +7,16 @@ from math import isnan
 import numpy as np
 
 from eagle.comparison import Comparison
+from eagle.display import tables
+from eagle.display.sheet import sheet
 from eagle.explanation import Explanation
 from eagle.reports import strips
-from eagle.reports.about import About, asked_of
+from eagle.reports.about import About, model_and_data
 from eagle.reports.document import Document, Section
 from eagle.reports.features import features
 from eagle.reports.parts import Cell, Heading, bullets, facts, name, paragraph, table
 from eagle.reports.scale import Digits, Scale
 from eagle.reports.subjects import subject
-from eagle.show import tables
-from eagle.show.sheet import sheet
 
 FEATURES = 8
 """Number of features shown for each method."""
@@ -34,7 +34,7 @@ def document(c: Comparison, about: About) -> Document:
         Section("What they say", _each(c, about)),
         Section("All scores", _scores(c)),
         Section("How to read this", bullets(tables.notes(c))),
-        Section("What was asked", facts(_asked(c, about))),
+        Section("What was asked", facts(_model_and_data(c, about))),
     ]
     title = about.title or tables.title(c)
     runs = len(c.methods[0].runs)
@@ -43,15 +43,15 @@ def document(c: Comparison, about: About) -> Document:
     return Document(title, "Comparison of explainers", lead, sections, about.footer)
 
 
-def _asked(c: Comparison, about: About) -> list[tuple[str, str]]:
+def _model_and_data(c: Comparison, about: About) -> list[tuple[str, str]]:
     first = c.methods[0]
     return [
-        *asked_of(about),
+        *model_and_data(about),
         ("Explained", first.first.target_name),
         ("Runs of each method", str(len(first.runs))),
         ("Seeds", ", ".join(str(e.seed) for e in first.runs)),
         ("Strongest features compared", str(c.k)),
-        ("Converged", "" if c.converged is None else f"LIME, {c.converged.bill.rows:,} rows"),
+        ("Converged", "" if c.converged is None else f"LIME, {c.converged.cost.rows:,} rows"),
     ]
 
 
@@ -94,7 +94,7 @@ def _scores(c: Comparison) -> str:
     every = [Digits.of(m.first.scores.tolist(), 3) for m in c.methods]
     rows = [
         [
-            Cell(name(c.names[j]), kind="t"),
+            Cell(name(c.labels[j]), kind="t"),
             *[_cell(m.first, j, digits) for m, digits in zip(c.methods, every, strict=True)],
         ]
         for j in order
@@ -107,4 +107,4 @@ def _scores(c: Comparison) -> str:
 
 def _cell(e: Explanation, j: int, digits: Digits) -> Cell:
     score = float(e.scores[j])
-    return Cell(digits.signed(score), score)
+    return Cell(digits.with_sign(score), score)

@@ -7,22 +7,23 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from eagle._values.arrays import Array
+from eagle._values.text import short
+from eagle.display.sheet import NOT_SURE
 from eagle.explanations import Explanations
 from eagle.plot.many import (
     FeatureValues,
     cell_of,
     intervals,
-    stacked_up,
+    stack_points,
     strongest_features,
-    thinned,
-    unclear,
+    thin_cells,
 )
 from eagle.plot.page import per_cent
-from eagle.plot.scatter import EACH, Axis, middle_rows
+from eagle.plot.scatter import MAX_ROWS_WITH_BARS, Axis, middle_rows
 from eagle.reports import strips
-from eagle.reports.parts import escaped, name, paragraph
+from eagle.reports.parts import name, paragraph, to_html
 from eagle.reports.scale import Scale, tick
-from eagle.types import Array, short
 
 FEATURES: Final = 4
 """Number of features that are drawn."""
@@ -30,7 +31,7 @@ FEATURES: Final = 4
 CELLS: Final = 110
 """Grid cells per axis for thinning."""
 
-CROWD: Final = 2
+POINTS_PER_CELL: Final = 2
 """Points kept per cell; four times as many for levels."""
 
 LEVELS: Final = 8
@@ -43,35 +44,37 @@ SIDE: Final = 1000
 def section(e: Explanations, level: float, note: str) -> str:
     """A panel for each of the strongest features."""
     order = strongest_features(e, FEATURES)
-    interval = intervals(e, order, level)
+    interval, doubt = intervals(e, order, level), e.doubtful(level)[:, order]
     panels = "".join(
-        _panel(e.names[j], FeatureValues.of(e.data[:, j]), e.scores[:, j], interval[:, k])
+        _panel(
+            e.labels[j], FeatureValues.of(e.data[:, j]), e.scores[:, j], interval[:, k], doubt[:, k]
+        )
         for k, j in enumerate(order.tolist())
     )
     known = bool(np.isfinite(interval).any())
     bars = f" Lines are {per_cent(level)} intervals of single rows." if known else ""
-    if known and len(e) > EACH:
+    if known and len(e) > MAX_ROWS_WITH_BARS:
         bars = (
             " Large points: of rows near one another, the one in the middle, with its "
             f"{per_cent(level)} interval."
         )
-    pale = (
-        f" Pale: the {per_cent(level)} interval contains zero." if unclear(interval).any() else ""
-    )
+    pale = f" Pale: {NOT_SURE}, at {per_cent(level)}." if doubt.any() else ""
     said = f"A point is a row: its value, and the score of the feature there.{bars}{pale} {note}"
     return paragraph(said, "soft") + f'<div class="panels">{panels}</div>'
 
 
-def _panel(feature: str, values: FeatureValues, scores: Array, interval: Array) -> str:
+def _panel(
+    feature: str, values: FeatureValues, scores: Array, interval: Array, doubt: NDArray[np.bool_]
+) -> str:
     axis = Axis.of(values, scores, LEVELS)
     across = _across(axis)
-    few = len(scores) <= EACH
+    few = len(scores) <= MAX_ROWS_WITH_BARS
     rows = np.arange(len(scores)) if few else middle_rows(axis.bins, scores)
     down = Scale.over([*scores, *interval[rows].ravel()])
     body = (
         _lines(down)
         + (_whiskers(across, down, axis.x, interval, rows, thin=True) if few else "")
-        + _points(axis, across, down, scores, unclear(interval))
+        + _points(axis, across, down, scores, doubt)
         + ("" if few else _whiskers(across, down, axis.x, interval, rows, thin=False))
         + ("" if few else _middles(across, down, axis.x, scores, rows))
     )
@@ -80,7 +83,7 @@ def _panel(feature: str, values: FeatureValues, scores: Array, interval: Array) 
         f'<figure><figcaption class="name">{name(feature)}</figcaption><div class="frame">'
         f'<svg class="y" aria-hidden="true">{_beside(down)}</svg>'
         f'<svg class="d k" role="img" viewBox="0 0 {SIDE} {SIDE}" preserveAspectRatio="none">'
-        f"<title>{escaped(told)}</title>{body}</svg>{_below(axis, values, across)}</div></figure>"
+        f"<title>{to_html(told)}</title>{body}</svg>{_below(axis, values, across)}</div></figure>"
     )
 
 
@@ -111,12 +114,12 @@ def _points(axis: Axis, across: Scale, down: Scale, scores: Array, doubt: NDArra
     high = cell_of(scores, CELLS)
     by = np.arange(float(len(scores)))
     if axis.numbers:
-        shown = thinned(cell_of(axis.x, CELLS) * CELLS + high, by, CROWD)
+        shown = thin_cells(cell_of(axis.x, CELLS) * CELLS + high, by, POINTS_PER_CELL)
         x = axis.x[shown]
     else:
         cells = axis.x.astype(np.intp) * CELLS + high
-        shown = thinned(cells, by, 4 * CROWD)
-        x = axis.x[shown] + stacked_up(cells, shown, 0.01 * len(axis.places), 0.6)
+        shown = thin_cells(cells, by, 4 * POINTS_PER_CELL)
+        x = axis.x[shown] + stack_points(cells, shown, 0.01 * len(axis.places), 0.6)
     looks = np.where(doubt[shown], "l0 q", "l0")
     xs = [_x(across, v) for v in x.tolist()]
     return strips.points(xs, [_y(down, v) for v in scores[shown].tolist()], looks)
@@ -159,7 +162,7 @@ def _below(axis: Axis, values: FeatureValues, across: Scale) -> str:
     if values.dates:
         low, high = values.ends
         left = "missing, " if axis.places else ""
-        each = f"<span>{left}{escaped(low)}</span><span>{escaped(high)}</span>"
+        each = f"<span>{left}{to_html(low)}</span><span>{to_html(high)}</span>"
         return f'<div class="x ends">{each}</div>'
     least = float(np.nanmin(values.numbers))
     missing = next(iter(axis.places), None)

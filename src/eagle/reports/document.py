@@ -10,7 +10,7 @@ from hashlib import sha256
 from importlib import resources
 from typing import final
 
-from eagle.reports.parts import escaped
+from eagle.reports.parts import to_html
 
 
 @final
@@ -41,7 +41,7 @@ class Document:
             "img-src data:; base-uri 'none'; form-action 'none'"
         )
         body = "".join(
-            f"<section><h2>{escaped(one.title)}</h2>{one.body}</section>"
+            f"<section><h2>{to_html(one.title)}</h2>{one.body}</section>"
             for one in self.sections
             if one.body
         )
@@ -50,10 +50,10 @@ class Document:
             f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
             '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
             '<meta name="referrer" content="no-referrer">\n'
-            f"<title>{escaped(self.title, 200)}</title>\n<style>{style}</style>\n</head>\n<body>\n"
-            f'<main>\n<header><p class="kind">{escaped(self.kind)}</p>'
-            f"<h1><bdi>{escaped(self.title, 240)}</bdi></h1>{self.lead}</header>\n"
-            f"{body}\n<footer>{escaped(self.footer)}</footer>\n</main>\n"
+            f"<title>{to_html(self.title, 200)}</title>\n<style>{style}</style>\n</head>\n<body>\n"
+            f'<main>\n<header><p class="kind">{to_html(self.kind)}</p>'
+            f"<h1><bdi>{to_html(self.title, 240)}</bdi></h1>{self.lead}</header>\n"
+            f"{body}\n<footer>{to_html(self.footer)}</footer>\n</main>\n"
             f"<script>{script}</script>\n</body>\n</html>\n"
         )
 

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from eagle._values.text import short
+from eagle.display.sheet import NO_EFFECT, Bar, Sheet, heading, sureness
 from eagle.reports import strips
-from eagle.reports.parts import Cell, Heading, folded, name, table
+from eagle.reports.parts import Cell, Heading, details, name, table
 from eagle.reports.scale import Digits, Scale
-from eagle.show.sheet import Bar, Sheet, heading, sureness
-from eagle.types import short
 
-FIRST: Final = 30
+FIRST_FEATURES: Final = 30
 """Number of features that are shown. The others are folded away."""
 
-MOST: Final = 400
+MAX_FEATURES: Final = 400
 """Maximum number of features on the page. Weaker ones are only counted."""
 
 
-def features(sheet: Sheet, first: int = FIRST, most: int = MOST) -> str:
+def features(sheet: Sheet, first: int = FIRST_FEATURES, most: int = MAX_FEATURES) -> str:
     """Scores with intervals, strongest first."""
     shown, others = sheet.bars[:first], sheet.bars[first:most]
     body = _table(sheet, shown)
@@ -26,15 +26,15 @@ def features(sheet: Sheet, first: int = FIRST, most: int = MOST) -> str:
         count = len(sheet.bars) - len(shown)
         left = len(sheet.bars) - len(shown) - len(others)
         more = f'<p class="soft">… and {left:,} weaker ones.</p>' if left else ""
-        body += folded(f"{count:,} more features, weaker than these", _table(sheet, others) + more)
+        body += details(f"{count:,} more features, weaker than these", _table(sheet, others) + more)
     return body
 
 
 def _table(sheet: Sheet, bars: Sequence[Bar]) -> str:
-    numbers = [v for bar in sheet.bars[:FIRST] for v in (bar.score, bar.low, bar.high)]
+    numbers = [v for bar in sheet.bars[:FIRST_FEATURES] for v in (bar.score, bar.low, bar.high)]
     scale, digits = Scale.over(numbers), Digits.of(numbers)
-    known = any(bar.known for bar in bars)
-    signed = any(bar.sure == bar.sure for bar in bars)
+    known = any(bar.has_interval for bar in bars)
+    signed = any(bar.sign == bar.sign for bar in bars)
     heads = [
         Heading("Feature", "t"),
         Heading(strips.axis(scale), "b", sorts=False),
@@ -49,17 +49,19 @@ def _table(sheet: Sheet, bars: Sequence[Bar]) -> str:
 def _row(
     bar: Bar, scale: Scale, digits: Digits, sheet: Sheet, known: bool, signed: bool
 ) -> list[Cell]:
-    told = f"{short(bar.label, 120)}: {digits.signed(bar.score)}"
-    if bar.known:
-        told += f", {heading(sheet)} {digits.signed(bar.low)} to {digits.signed(bar.high)}"
-    look = "" if sheet.shown.signed else "flat"
+    told = f"{short(bar.label, 120)}: {digits.with_sign(bar.score)}"
+    if bar.has_interval:
+        told += f", {heading(sheet)} {digits.with_sign(bar.low)} to {digits.with_sign(bar.high)}"
+    look = ("up" if bar.score > 0 else "down") if sheet.shown.signed else "flat"
+    look += "" if bar.clear else " p"
     cells = [
         Cell(name(bar.label, 200), kind="t"),
         Cell(strips.bar(scale, bar.score, bar.low, bar.high, told, look), kind="b"),
-        Cell(digits.signed(bar.score), bar.score, heading="score"),
+        Cell(digits.with_sign(bar.score), bar.score, heading="score"),
     ]
     if known:
-        cells.append(Cell(digits.span(bar.low, bar.high), bar.low, "n", "interval"))
+        span = NO_EFFECT if bar.idle else digits.span(bar.low, bar.high)
+        cells.append(Cell(span, bar.low, "n", "interval"))
     if signed:
-        cells.append(Cell(sureness(bar.sure), bar.sure, heading="P(sign)"))
+        cells.append(Cell(sureness(bar.sign), bar.sign, heading="P(sign)"))
     return cells

@@ -6,8 +6,11 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import Final
 
+from eagle._engine.misfit import MAX_P_VALUE, Pair
+from eagle._values.subject import Curves, Image
+from eagle._values.text import middle
+from eagle.display.sheet import Bar, Sheet, likeliest, sheet, signed_number
 from eagle.explanation import Explanation
-from eagle.misfit import SURE, Pair
 from eagle.plot.page import meaning, per_cent
 from eagle.reports import again, reading
 from eagle.reports.about import About, of_one
@@ -23,12 +26,10 @@ from eagle.reports.parts import (
     first_up,
     name,
     paragraph,
+    remarks,
     table,
 )
 from eagle.reports.subjects import subject
-from eagle.show.sheet import Bar, Sheet, likeliest, sheet, signed_number
-from eagle.subject import Curves, Image
-from eagle.types import middle
 
 PAIRS: Final = 3
 """Number of pairs of features acting together that are listed."""
@@ -39,20 +40,23 @@ def document(e: Explanation, about: About) -> Document:
     shown = sheet(e, about.level)
     kinds = {Image: "The image", Curves: "The series"}
     what = kinds.get(type(e.subject), "The text")
+    pushed, kind = "What the prediction rests on", "Explanation of one prediction"
+    if e.difference is not None:
+        pushed, kind = "What the change rests on", "Explanation of what changed between two models"
     sections = [
         Section(what, subject(shown.shown)),
-        Section("What pushed the prediction", paragraph(meaning([e]), "soft") + features(shown)),
-        Section("How well it fits, and what the line misses", _missed(e, shown)),
+        Section(pushed, paragraph(meaning([e]), "soft") + features(shown)),
+        Section(_fit_heading(e), _lack_of_fit(e, shown)),
         Section("What was asked", facts(of_one(e, about))),
         Section("How to read this", reading.of_one(e, about.level)),
         Section("How to make it again", make_again(again.one(e, about))),
     ]
     said = likeliest(e)
     lead = f'<p class="lead">{summary(e, shown, about.level)}</p>'
-    lead += (paragraph(first_up(said)) if said else "") + caution(shown.warnings)
-    return Document(
-        about.title or shown.title, "Explanation of one prediction", lead, sections, about.footer
+    lead += (
+        (paragraph(first_up(said)) if said else "") + remarks(shown.notes) + caution(shown.warnings)
     )
+    return Document(about.title or shown.title, kind, lead, sections, about.footer)
 
 
 def summary(e: Explanation, shown: Sheet, level: float) -> str:
@@ -60,35 +64,44 @@ def summary(e: Explanation, shown: Sheet, level: float) -> str:
     if not shown.bars:
         return ""
     if not e.signed:
-        return f"{_named(shown.bars[0])} matters most."
-    certain = [bar for bar in shown.bars if bar.clear or not bar.known]
+        return f"{_bar_name(shown.bars[0])} matters most."
+    certain = [bar for bar in shown.bars if bar.clear or not bar.has_interval]
     ups = [bar for bar in certain if bar.score > 0]
     downs = [bar for bar in certain if bar.score < 0]
-    told = [f"{_named(ups[0])} pushes it up most"] if ups else []
-    told += [f"{_named(downs[0])} pushes it down most"] if downs else []
+    told = [
+        f"{_bar_name(bar)} {'raises it' if bar.slope else 'pushes it up'} most" for bar in ups[:1]
+    ]
+    told += [
+        f"{_bar_name(bar)} {'lowers it' if bar.slope else 'pushes it down'} most"
+        for bar in downs[:1]
+    ]
     if not told:
-        return "No feature surely pushes the prediction."
-    known = [bar for bar in shown.bars if bar.known]
+        what = "prediction" if e.difference is None else "change"
+        return f"Of no feature it is sure which way it acts on the {what}."
+    known = [bar for bar in shown.bars if bar.has_interval]
     sure = sum(bar.clear for bar in known)
     sentence = f"{', and '.join(told)}."
     if known:
         sentence += (
             f" Of {len(known):,} feature{'s' if len(known) != 1 else ''}, {sure:,} "
-            f"{'has an interval' if sure == 1 else 'have intervals'} that "
-            f"{'excludes' if sure == 1 else 'exclude'} zero ({per_cent(shown.level or level)})."
+            f"surely {'acts' if sure == 1 else 'act'} one way ({per_cent(shown.level or level)})."
         )
     return sentence
 
 
-def _named(bar: Bar) -> str:
+def _bar_name(bar: Bar) -> str:
     return f"«{name(middle(bar.label, 60))}» ({signed_number(bar.score)})"
 
 
-def _missed(e: Explanation, shown: Sheet) -> str:
+def _fit_heading(e: Explanation) -> str:
+    return "What scores add up to" if e.additive else "How well it fits, and what the line misses"
+
+
+def _lack_of_fit(e: Explanation, shown: Sheet) -> str:
     """How well the line fits, and what it misses, in words; pairs that act together."""
     told = [first_up(fact) for fact in shown.facts[1:] if fact != likeliest(e)]
     pairs = e.interactions(PAIRS) if isfinite(e.r2) else ()
-    sure = [pair for pair in pairs if pair.p < SURE]
+    sure = [pair for pair in pairs if pair.p < MAX_P_VALUE]
     if pairs and not sure:
         told.append("No pair of features is sure to act together.")
     return (bullets(told) if told else "") + (_pairs(sure) if sure else "")

@@ -8,33 +8,33 @@ from html import escape
 from math import isnan
 from typing import final
 
-from eagle.types import clean, short
+from eagle._values.text import clean, short
 
 
-def escaped(words: object, width: int = 400) -> str:
+def to_html(words: object, width: int = 400) -> str:
     """Text on one line, cut to a width, that a page shows as it is."""
     return escape(short(str(words), width))
 
 
 def name(words: object, width: int = 120) -> str:
     """A name that comes from the caller's data: it cannot turn the direction of what follows."""
-    return f"<bdi>{escaped(words, width)}</bdi>"
+    return f"<bdi>{to_html(words, width)}</bdi>"
 
 
 def paragraph(words: str, kind: str = "") -> str:
     """A paragraph of plain text."""
-    return f"<p{_class(kind)}>{escaped(words, 2000)}</p>"
+    return f"<p{_class(kind)}>{to_html(words, 2000)}</p>"
 
 
 def bullets(lines: Iterable[str]) -> str:
     """A list of plain sentences."""
-    return f"<ul>{''.join(f'<li>{escaped(line, 2000)}</li>' for line in lines)}</ul>"
+    return f"<ul>{''.join(f'<li>{to_html(line, 2000)}</li>' for line in lines)}</ul>"
 
 
 def facts(pairs: Iterable[tuple[str, str]]) -> str:
     """A list of what is known: its name, and what it is."""
     each = "".join(
-        f"<dt>{escaped(key)}</dt><dd>{name(told, 600)}</dd>" for key, told in pairs if told
+        f"<dt>{to_html(key)}</dt><dd>{name(told, 600)}</dd>" for key, told in pairs if told
     )
     return f"<dl>{each}</dl>"
 
@@ -43,8 +43,14 @@ def caution(sentences: Sequence[str]) -> str:
     """Warnings; nothing if there are none."""
     if not sentences:
         return ""
-    each = "".join(f"<p>{escaped(first_up(s), 1000)}</p>" for s in sentences)
+    each = "".join(f"<p>{to_html(first_up(s), 1000)}</p>" for s in sentences)
     return f'<div class="warn" role="note"><b>Before you trust it</b>{each}</div>'
+
+
+def remarks(sentences: Sequence[str]) -> str:
+    """Notes; nothing if there are none."""
+    each = "".join(f"<p>{to_html(first_up(s), 1000)}</p>" for s in sentences)
+    return f'<div class="note" role="note">{each}</div>' if each else ""
 
 
 def code(lines: str) -> str:
@@ -73,7 +79,7 @@ class Cell:
     heading: str = ""
 
     @property
-    def written(self) -> str:
+    def as_html(self) -> str:
         sort = "" if self.value is None else f' data-v="{_sort(self.value)}"'
         heading = f' data-n="{escape(self.heading)}"' if self.heading else ""
         return f'<td role="cell"{_class(self.kind)}{sort}{heading}>{self.html}</td>'
@@ -88,7 +94,7 @@ class Heading:
     kind: str = ""
     sorts: bool = True
 
-    def written(self, at: int) -> str:
+    def as_html(self, at: int) -> str:
         sort = f' data-at="{at}"' if self.sorts else ""
         return f'<th role="columnheader" scope="col"{_class(self.kind)}{sort}>{self.html}</th>'
 
@@ -104,20 +110,20 @@ def table(
 
     The label says what it is to those who do not see it.
     """
-    head = "".join(heading.written(at) for at, heading in enumerate(headings))
-    body = "".join(f'<tr role="row">{"".join(cell.written for cell in row)}</tr>' for row in rows)
-    said = f"<caption>{escaped(caption)}</caption>" if caption else ""
+    head = "".join(heading.as_html(at) for at, heading in enumerate(headings))
+    body = "".join(f'<tr role="row">{"".join(cell.as_html for cell in row)}</tr>' for row in rows)
+    said = f"<caption>{to_html(caption)}</caption>" if caption else ""
     return (
-        f'<div class="scroll" role="region" tabindex="0" aria-label="{escaped(label)}">'
+        f'<div class="scroll" role="region" tabindex="0" aria-label="{to_html(label)}">'
         f'<table role="table" data-sort{_class(kind)}>{said}'
         f'<thead role="rowgroup"><tr role="row">{head}</tr></thead>'
         f'<tbody role="rowgroup">{body}</tbody></table></div>'
     )
 
 
-def folded(summary: str, body: str) -> str:
+def details(summary: str, body: str) -> str:
     """What is folded away on a screen until it is asked for."""
-    return f"<details><summary>{escaped(summary)}</summary>{body}</details>"
+    return f"<details><summary>{to_html(summary)}</summary>{body}</details>"
 
 
 def _sort(value: float) -> str:

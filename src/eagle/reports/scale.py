@@ -13,7 +13,7 @@ TICKS: Final = 4
 MARGIN: Final = 0.02
 """The share of an axis that is left free at either end."""
 
-SMALL, LARGE = 1e-4, 1e6
+MIN_PLAIN, MAX_PLAIN = 1e-4, 1e6
 """Numbers whose largest is beyond these are written with powers of ten."""
 
 
@@ -73,25 +73,25 @@ class Digits:
     def of(cls, numbers: Iterable[float], figures: int = 4) -> Digits:
         """Decimals such that the largest number has `figures` significant figures."""
         largest = max((abs(float(x)) for x in numbers if isfinite(x)), default=0.0)
-        if largest and not SMALL <= largest < LARGE:
+        if largest and not MIN_PLAIN <= largest < MAX_PLAIN:
             return cls(None)
         return cls(max(0, figures - 1 - floor(log10(largest))) if largest else figures - 1)
 
-    def signed(self, number: float) -> str:
+    def with_sign(self, number: float) -> str:
         """With its sign, a true minus; a number that is rounded to 0 has none."""
-        return self._written(number, "+")
+        return self._write(number, "+")
 
     def plain(self, number: float) -> str:
-        return self._written(number, "-")
+        return self._write(number, "-")
 
     def span(self, low: float, high: float, signed: bool = True) -> str:
         """An interval."""
         if isnan(low) or isnan(high):
             return "not known"
-        write = self.signed if signed else self.plain
+        write = self.with_sign if signed else self.plain
         return f"{write(low)} … {write(high)}"
 
-    def _written(self, number: float, sign: str) -> str:
+    def _write(self, number: float, sign: str) -> str:
         if not isfinite(number):
             return "∞" if number > 0 else "−∞" if number < 0 else "not known"
         form = f"{sign}.3e" if self.decimals is None else f"{sign}.{self.decimals}f"
@@ -108,5 +108,5 @@ def tick(number: float) -> str:
 
 def figure(number: float, figures: int = 4) -> str:
     """A number by itself, with `figures` significant figures and a true minus."""
-    form = ",.0f" if 10**figures <= abs(number) < LARGE * 10 else f".{figures}g"
+    form = ",.0f" if 10**figures <= abs(number) < MAX_PLAIN * 10 else f".{figures}g"
     return format(number, form).replace("-", "−")

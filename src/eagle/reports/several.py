@@ -8,32 +8,43 @@ from typing import Final
 
 import numpy as np
 
+from eagle._engine.progress import Progress
+from eagle._engine.targets import target_text
+from eagle._values.text import middle
+from eagle._values.ties import rank
+from eagle.display.many import title
+from eagle.display.sheet import sheet, signed_number
+from eagle.errors import InputError
 from eagle.explanation import Explanation
 from eagle.explanations import Explanations, spread_over
-from eagle.plot.many import said
-from eagle.progress import Progress
-from eagle.reports import again, cohorts, dependence, reading, swarms
+from eagle.plot.many import score_label
+from eagle.reports import again, dependence, groups, reading, swarms
 from eagle.reports.about import About, of_many
 from eagle.reports.document import Document, Section
 from eagle.reports.features import features
 from eagle.reports.one import make_again
-from eagle.reports.parts import Cell, Heading, caution, facts, name, paragraph, table
+from eagle.reports.parts import (
+    Cell,
+    Heading,
+    caution,
+    facts,
+    first_up,
+    name,
+    paragraph,
+    remarks,
+    table,
+)
 from eagle.reports.scale import Digits
 from eagle.reports.subjects import subject
 from eagle.reports.summary import TOP, Summary
-from eagle.show.many import title
-from eagle.show.sheet import sheet, signed_number
-from eagle.targets import target_text
-from eagle.ties import ranked
-from eagle.types import InputError, middle
 
 POINTS: Final = 10_000
 """Maximum number of rows, evenly spread, that pictures are drawn from."""
 
-LISTED: Final = 25
+MAX_ROWS_LISTED: Final = 25
 """Number of rows that are listed singly."""
 
-EACH: Final = 8
+MAX_SUBJECTS: Final = 8
 """Number of images or texts that are shown."""
 
 CLASSES: Final = 6
@@ -54,14 +65,19 @@ def document(e: Explanations, about: About) -> Document:
         sections.append(Section("What was asked", facts(of_many(e, about))))
         sections.append(Section("How to read this", reading.of_one(e[0], about.level)))
     sections.append(Section("How to make it again", make_again(again.many(e, about))))
-    lead += caution(_warnings(e))
+    lead += remarks(e.notes) + caution(_warnings(e))
     heading = about.title or title(e)
-    return Document(heading, "Explanations of many predictions", lead, sections, about.footer)
+    kind = "Explanations of many predictions"
+    if e.difference is not None:
+        kind = "Explanations of what changed between two models"
+    return Document(heading, kind, lead, sections, about.footer)
 
 
 def _reading(e: Explanations, about: About) -> str:
-    first = e.take(np.arange(1))
-    return reading.of_many(first.table.signed, bool(first.table.kind), about.level, said(first))
+    first = e[:1]
+    table = first.table
+    slopes = table.slopes.ravel().tolist()
+    return reading.of_many(table.signed, slopes, bool(table.kind), about.level, score_label(first))
 
 
 def _warnings(e: Explanations) -> list[str]:
@@ -77,14 +93,14 @@ def _classes(e: Explanations) -> list[tuple[str, Explanations]]:
     """The rows of each class that rows are explained about, with words for a heading."""
     if len(e.about) == 1:
         return [("", e)]
-    held = e.held
+    held = e.in_memory
     targets = np.array([target_text(target) for target in held.targets], dtype=object)
     names, counts = np.unique(targets, return_counts=True)
-    order = ranked(counts.astype(np.float64))[:CLASSES].tolist()
+    order = rank(counts.astype(np.float64))[:CLASSES].tolist()
     return [
         (
             f" towards {middle(str(names[k]), 60)} ({counts[k]:,} rows)",
-            held.where(targets == names[k]),
+            held[targets == names[k]],
         )
         for k in order
     ]
@@ -111,8 +127,9 @@ def _tables(
 ) -> Iterator[Section]:
     """For each class: what drives the model, and pictures of it."""
     for (towards, part), summary in zip(parts, summaries, strict=True):
-        yield Section(f"What drives the model{towards}", summary.html())
-        some = part.take(spread_over(len(part), POINTS)) if len(part) > POINTS else part.held
+        what = "model" if e.difference is None else "change"
+        yield Section(f"What drives the {what}{towards}", summary.html())
+        some = part[spread_over(len(part), POINTS)] if len(part) > POINTS else part.in_memory
         note = f"Drawn from {len(some):,} of {len(part):,} rows. " if len(some) < len(part) else ""
         swarm = swarms.section(some, about.level, note)
         yield Section(f"How scores spread over rows{towards}", swarm)
@@ -123,7 +140,7 @@ def _tables(
     if left:
         yield Section("Other classes", paragraph(f"{left:,} rows are about rarer classes."))
     if about.groups is not None:
-        yield Section("How groups differ", cohorts.section(e, about))
+        yield Section("How groups differ", groups.section(e, about))
 
 
 # -- single rows ---------------------------------------------------------------------------------
@@ -131,14 +148,13 @@ def _tables(
 
 def _rows(e: Explanations) -> str:
     """Some rows, a line each."""
-    places = spread_over(len(e), LISTED)
-    some = e.take(places)
+    some = e[spread_over(len(e), MAX_ROWS_LISTED)]
     told = [one.prediction for one in some]
     digits = Digits.of(told)
     rows = [
         [
             Cell(name(middle(str(some.ids[i]), 40)), kind="t"),
-            Cell(name(one.target_name, 40), kind="t"),
+            Cell(name(target_text(one.target), 40), kind="t"),
             Cell(digits.plain(one.prediction), one.prediction),
             Cell(_strongest(one), kind="t"),
         ]
@@ -150,7 +166,7 @@ def _rows(e: Explanations) -> str:
     heads = [
         Heading("Row", "t"),
         Heading("About", "t"),
-        Heading("Model says"),
+        Heading("Model says" if e.difference is None else first_up(e.difference.change)),
         Heading("Strongest features", "t", sorts=False),
     ]
     return table(heads, rows, "Single rows", caption=caption)
@@ -168,14 +184,14 @@ def _strongest(one: Explanation) -> str:
 
 def _each(e: Explanations, about: About) -> str:
     """Some of the explanations, one after the other."""
-    some = e.take(spread_over(len(e), EACH))
+    some = e[spread_over(len(e), MAX_SUBJECTS)]
     body = []
     for identity, one in zip(some.ids, some, strict=True):
         shown = sheet(one, about.level)
         body.append(
             f"<h3>{name(middle(str(identity), 60))}: {name(shown.title, 160)}</h3>"
             f"{subject(shown.shown, 160_000 // len(some))}{features(shown, 8, 8)}"
-            f"{caution(shown.warnings)}"
+            f"{remarks(shown.notes)}{caution(shown.warnings)}"
         )
     left = len(e) - len(some)
     if left:

@@ -12,11 +12,11 @@ from math import inf, isnan
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle.reports.parts import escaped
+from eagle._values.arrays import Array
+from eagle.reports.parts import to_html
 from eagle.reports.scale import Scale, tick
-from eagle.types import Array
 
-WIDE = 1000
+STRIP_WIDTH = 1000
 """Units along a swarm."""
 
 
@@ -35,22 +35,17 @@ def _tick(scale: Scale, number: float, words: str) -> str:
     return f'<text x="{x}%" y="12" text-anchor="{side}">{words}</text>'
 
 
-def bar(scale: Scale, score: float, low: float, high: float, told: str, look: str = "") -> str:
-    """A score as a bar from 0, and its interval as a line; pale where the interval contains 0.
-
-    `look` is the class of the bar; without it, it says which way the score points.
-    """
+def bar(scale: Scale, score: float, low: float, high: float, told: str, look: str) -> str:
+    """A score as a bar from 0, of the class `look`, and its interval as a line."""
     start, end = sorted((scale.at(0.0), scale.at(score)))
-    pale = " p" if low <= 0 <= high and not look else ""
-    kind = look or ("up" if score > 0 else "down")
     body = (
-        f'<rect class="{kind}{pale}" x="{start}%" y="6" width="{round(end - start, 2)}%" '
+        f'<rect class="{look}" x="{start}%" y="6" width="{round(end - start, 2)}%" '
         'height="10" rx="1"/>'
     )
     return strip(scale, body + whisker(scale, low, high), told)
 
 
-def parted(scale: Scale, up: float, value: float, low: float, high: float, told: str) -> str:
+def two_part_bar(scale: Scale, up: float, value: float, low: float, high: float, told: str) -> str:
     """A mean size as a bar of two parts: what pushes up, then what pushes down."""
     zero, one, two = scale.at(0.0), scale.at(up), scale.at(value)
     body = (
@@ -92,7 +87,7 @@ def strip(scale: Scale, body: str, told: str) -> str:
         f'x2="{scale.at(number)}%" y1="0" y2="22"/>'
         for number in scale.ticks
     )
-    return f'<svg class="s" role="img"><title>{escaped(told)}</title>{lines}{body}</svg>'
+    return f'<svg class="s" role="img"><title>{to_html(told)}</title>{lines}{body}</svg>'
 
 
 # -- points --------------------------------------------------------------------------------------
@@ -108,8 +103,8 @@ def swarm(scale: Scale, x: Array, y: Array, looks: NDArray[np.str_], told: str) 
     across = [round(10 * scale.at(v)) for v in x.tolist()]
     down = np.rint(48 * y).astype(int).tolist()
     return (
-        f'<svg class="w k" role="img" viewBox="0 0 {WIDE} 48" preserveAspectRatio="none">'
-        f"<title>{escaped(told)}</title>{lines}{points(across, down, looks)}</svg>"
+        f'<svg class="w k" role="img" viewBox="0 0 {STRIP_WIDTH} 48" preserveAspectRatio="none">'
+        f"<title>{to_html(told)}</title>{lines}{points(across, down, looks)}</svg>"
     )
 
 
@@ -121,12 +116,12 @@ def points(x: list[int], y: list[int], looks: NDArray[np.str_]) -> str:
         places = sorted({(x[i], y[i]) for i, own in enumerate(every) if own == look})
         at, moves = (0, 0), []
         for px, py in places:
-            moves.append(f"m{px - at[0]}{_signed(py - at[1])}h0")
+            moves.append(f"m{px - at[0]}{_with_sign(py - at[1])}h0")
             at = px, py
         out.append(f'<path class="{look}" d="{"".join(moves)}"/>')
     return "".join(out)
 
 
-def _signed(number: int) -> str:
+def _with_sign(number: int) -> str:
     """A number after another one: a minus also parts them."""
     return f" {number}" if number >= 0 else str(number)

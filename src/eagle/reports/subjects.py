@@ -8,13 +8,13 @@ from typing import Final
 
 import numpy as np
 
-from eagle import png
-from eagle.reports.parts import escaped, name
-from eagle.show.curves import drawing
-from eagle.show.html import lines
-from eagle.show.panels import pictures
-from eagle.show.sheet import Shown, pieces, signed_number
-from eagle.subject import Curves, Image, Passage
+from eagle._values import png
+from eagle._values.subject import Curves, Image, Passage
+from eagle.display.curves import drawing
+from eagle.display.html import lines
+from eagle.display.panels import pictures
+from eagle.display.sheet import NOT_SURE, Shown, pieces, signed_number, ways
+from eagle.reports.parts import name, to_html
 
 SIDES: Final = (320, 256, 192, 128, 96, 64)
 """Pixels of an image's side, the most whose PNG files fit into the bytes."""
@@ -39,12 +39,12 @@ def _image(shown: Shown, image: Image, most: int) -> str:
         files = [png.encode(part) for part in pictures(shown, image, side)]
         if sum(map(len, files)) <= most:
             break
-    hatched = "; hatched where the interval contains zero" if shown.unsure.any() else ""
-    way = "blue pushes up, orange pushes down" if shown.signed else "the darker, the more"
-    told = ("The image", f"Scores: {way}{hatched}", "How sure: the darker, the wider the interval")
+    hatched = f" Hatched: {NOT_SURE}." if shown.unsure.any() else ""
+    way = ways([shown.slopes]) if shown.signed else "The darker, the more it matters."
+    told = ("The image", f"{way}{hatched}", "How sure: the darker, the wider the interval")
     each = "".join(
-        f'<figure><img alt="{escaped(words)}" src="data:image/png;base64,'
-        f'{b64encode(file).decode()}"><figcaption>{escaped(words)}</figcaption></figure>'
+        f'<figure><img alt="{to_html(words)}" src="data:image/png;base64,'
+        f'{b64encode(file).decode()}"><figcaption>{to_html(words)}</figcaption></figure>'
         for words, file in zip(told, files, strict=False)
     )
     return f'<div class="pictures">{each}</div>'
@@ -56,7 +56,7 @@ def _words(shown: Shown, passage: Passage) -> str:
         said = escape(lines(piece))
         out.append(said if k is None else f"<span{_look(shown, k)}>{said}</span>")
     up = "Green pushes the answer up, orange down" if shown.signed else "The darker, the more"
-    doubt = "; a dotted line says that the interval contains zero" if shown.unsure.any() else ""
+    doubt = f"; a dotted line: {NOT_SURE}" if shown.unsure.any() else ""
     return (
         f'<div class="words" dir="auto">{"".join(out)}</div>'
         f'<p class="soft">{up}; the deeper the colour, the stronger{doubt}.</p>'
@@ -64,7 +64,7 @@ def _words(shown: Shown, passage: Passage) -> str:
 
 
 def _prompt(shown: Shown, passage: Passage) -> str:
-    """The parts of a prompt under their names, scores and intervals; grey where zero is inside."""
+    """The parts of a prompt under their names, scores and intervals; grey where not sure."""
     out = []
     for piece, k in pieces(passage, shown.scores):
         said = escape(lines(piece).strip("\n"))
@@ -79,8 +79,9 @@ def _prompt(shown: Shown, passage: Passage) -> str:
             f'<div class="part {way} {way}{shade}"><small><b>{name(passage.labels[k])}</b> '
             f"{escape(signed_number(score) + span)}</small>\n{said}</div>"
         )
-    span = "" if np.isnan(shown.interval).all() else "; in brackets: 90% intervals"
-    span += ", grey where they contain zero" if shown.unsure.any() else ""
+    known = shown.level is not None and not np.isnan(shown.interval).all()
+    span = f"; in brackets: {100 * (shown.level or 0):g}% intervals" if known else ""
+    span += f"; grey: {NOT_SURE}" if shown.unsure.any() else ""
     told = f"Blue makes the answer likelier, orange less likely{span}. Text without a colour was"
     return (
         f'<div class="words" dir="auto">{"".join(out)}</div><p class="soft">{told} always kept.</p>'

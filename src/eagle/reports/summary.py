@@ -8,17 +8,20 @@ from typing import Final, final
 import numpy as np
 from numpy.typing import NDArray
 
+from eagle._questions.statements import Means
+from eagle._values.arrays import Array
+from eagle._values.text import middle, short
+from eagle.display.sheet import sides_of
+from eagle.errors import EagleError
 from eagle.explanations import Explanations
 from eagle.reports import strips
-from eagle.reports.parts import Cell, Heading, folded, name, paragraph, table
+from eagle.reports.parts import Cell, Heading, details, name, paragraph, table
 from eagle.reports.scale import Digits, Scale, figure
-from eagle.statements import Means
-from eagle.types import Array, EagleError, middle, short
 
 FEATURES: Final = 20
 """Number of features that are shown. The others are folded away."""
 
-MOST: Final = 400
+MAX_FEATURES: Final = 400
 """Maximum number of features on the page. Less important ones are only counted."""
 
 TOP: Final = 3
@@ -36,6 +39,8 @@ class Summary:
     up: Array
     signed: bool
     note: str
+    sides: str
+    labels: tuple[str, ...]
 
     @classmethod
     def of(cls, e: Explanations, level: float) -> Summary:
@@ -49,15 +54,16 @@ class Summary:
         except EagleError as error:
             size, mean, top = _bare(e, np.abs(e.scores), level), _bare(e, e.scores, level), None
             note = str(error)
-        signed = (e[:1] if e.parts is not None else e).table.signed
+        table = (e[:1] if e.parts is not None else e).table
+        signed, sides = table.signed, sides_of(table.signed, table.slopes)
         up = (size.value + mean.value) / 2 if signed else size.value
-        return cls(size, mean, top, up, signed, note)
+        return cls(size, mean, top, up, signed, note, sides, e.labels)
 
     @property
     def lead(self) -> str:
         """The most important features in a sentence of HTML."""
         first, *others = [
-            f"«{name(middle(self.size.names[j], 60))}» ({figure(float(self.size.value[j]), 3)})"
+            f"«{name(middle(self.labels[j], 60))}» ({figure(float(self.size.value[j]), 3)})"
             for j in self.size.order()[:TOP]
         ]
         then = f", then {' and '.join(others)}" if others else ""
@@ -67,11 +73,12 @@ class Summary:
         order = self.size.order()
         body = self._table(order[:FEATURES])
         if len(order) > FEATURES:
-            left = f'<p class="soft">… and {len(order) - MOST:,} less important ones.</p>'
-            more = self._table(order[FEATURES:MOST]) + (left if len(order) > MOST else "")
-            body += folded(f"{len(order) - FEATURES:,} more features, less important", more)
-        sides = " Blue: what pushes up; orange: what pushes down." if self.signed else ""
-        said = paragraph(f"Mean size of each feature's score over the rows.{sides}", "soft")
+            left = f'<p class="soft">… and {len(order) - MAX_FEATURES:,} less important ones.</p>'
+            more = self._table(order[FEATURES:MAX_FEATURES]) + (
+                left if len(order) > MAX_FEATURES else ""
+            )
+            body += details(f"{len(order) - FEATURES:,} more features, less important", more)
+        said = paragraph(f"Mean size of each feature's score over the rows. {self.sides}", "soft")
         return said + (paragraph(self.note, "soft") if self.note else "") + body
 
     def _table(self, order: NDArray[np.intp]) -> str:
@@ -82,16 +89,16 @@ class Summary:
             Heading("Feature", "t"),
             Heading(strips.axis(scale), "b", sorts=False),
             Heading("Importance"),
-            *([Heading(f"{100 * size.level:g}% interval")] if self.known else []),
+            *([Heading(f"{100 * size.level:g}% interval")] if self.has_intervals else []),
             *([Heading("Effect")] if self.signed else []),
-            *([Heading("Interval")] if self.known and self.signed else []),
+            *([Heading("Interval")] if self.has_intervals and self.signed else []),
             *([Heading(f"Top {TOP}")] if self.top is not None else []),
         ]
         rows = [self._row(int(j), scale, digits) for j in order]
         return table(heads, rows, "What drives the model, most important first", "bars")
 
     @property
-    def known(self) -> bool:
+    def has_intervals(self) -> bool:
         """Whether there are intervals."""
         return bool(np.isfinite(self.size.high).any())
 
@@ -100,18 +107,18 @@ class Summary:
         value, low, high = (float(x[j]) for x in (size.value, size.low, size.high))
         span = digits.span(low, high, signed=False)
         cells = [
-            Cell(name(size.names[j], 200), kind="t"),
+            Cell(name(self.labels[j], 200), kind="t"),
             Cell(
-                self._bar(j, scale, f"{short(size.names[j], 120)}: {digits.plain(value)}, {span}"),
+                self._bar(j, scale, f"{short(self.labels[j], 120)}: {digits.plain(value)}, {span}"),
                 kind="b",
             ),
             Cell(digits.plain(value), value, heading="importance"),
         ]
-        if self.known:
+        if self.has_intervals:
             cells.append(Cell(span, low, "n", "interval"))
         if self.signed:
-            cells.append(Cell(digits.signed(mean.value[j]), float(mean.value[j]), "", "effect"))
-        if self.known and self.signed:
+            cells.append(Cell(digits.with_sign(mean.value[j]), float(mean.value[j]), "", "effect"))
+        if self.has_intervals and self.signed:
             span = digits.span(float(mean.low[j]), float(mean.high[j]))
             cells.append(Cell(span, float(mean.low[j]), "n", "interval"))
         if self.top is not None:
@@ -123,7 +130,7 @@ class Summary:
         value, low, high = (float(x[j]) for x in (self.size.value, self.size.low, self.size.high))
         if not self.signed:
             return strips.bar(scale, value, low, high, told, "flat")
-        return strips.parted(scale, float(self.up[j]), value, low, high, told)
+        return strips.two_part_bar(scale, float(self.up[j]), value, low, high, told)
 
 
 def _bare(e: Explanations, numbers: Array, level: float) -> Means:

@@ -8,17 +8,18 @@ from typing import Final, final
 
 import numpy as np
 
+from eagle._engine.targets import target_text
+from eagle._tables.background import Column
+from eagle._values.arrays import Array
+from eagle._values.text import short
+from eagle._values.ties import rank
 from eagle.reports import again, strips
-from eagle.reports.about import About, asked_of
+from eagle.reports.about import About, model_and_data
 from eagle.reports.document import Document, Section
 from eagle.reports.one import make_again
 from eagle.reports.parts import Cell, Heading, bullets, caution, facts, name, paragraph, table
 from eagle.reports.scale import Digits, Scale
 from eagle.survey.survey import Survey
-from eagle.table.background import Column
-from eagle.targets import target_text
-from eagle.ties import ranked
-from eagle.types import Array, short
 
 FEATURES: Final = 8
 """Number of features shown for an output."""
@@ -29,29 +30,33 @@ STATES: Final = 8
 OUTPUTS: Final = 4
 """Number of outputs that are shown."""
 
-FEWEST: Final = 8
+MIN_ROWS: Final = 8
 """Of fewer rows no mean is shown."""
 
 
 def document(s: Survey, about: About) -> Document:
     """What a survey is, what it cost, and how its answers go with each column."""
     outputs = _outputs(s)
+    means = "Mean answers" if s.difference is None else f"Mean {s.difference.change}"
     sections = [
-        Section(f"Mean answers: {target_text(s.outputs[k])}", _marginals(s, k, about.level))
+        Section(f"{means}: {target_text(s.outputs[k])}", _marginals(s, k, about.level))
         for k in outputs
     ]
     sections += [
-        Section("What was asked", facts(_asked(s, about))),
+        Section("What was asked", facts(_model_and_data(s, about))),
         Section("How to read this", bullets(_reading(s))),
         Section("How to make and use it", make_again(again.survey(s))),
     ]
     title = about.title or f"A survey of {short(s.identity.model, 80)}: {s.rows:,} rows"
+    who, kind = "the model was", "Survey of a model"
+    if s.difference is not None:
+        who, kind = "both models were", "Survey of the difference of two models"
     lead = paragraph(
-        f"{s.rows:,} rows that the model was asked once, from which any row of a table with the "
+        f"{s.rows:,} rows that {who} asked once, from which any row of a table with the "
         "same columns can be explained without asking for more than its prediction.",
         "lead",
     )
-    return Document(title, "Survey of a model", lead + caution(_notes(s)), sections, about.footer)
+    return Document(title, kind, lead + caution(_notes(s)), sections, about.footer)
 
 
 def _notes(s: Survey) -> list[str]:
@@ -65,17 +70,17 @@ def _outputs(s: Survey) -> list[int]:
     return list(range(min(len(s.outputs), OUTPUTS)))
 
 
-def _asked(s: Survey, about: About) -> list[tuple[str, str]]:
+def _model_and_data(s: Survey, about: About) -> list[tuple[str, str]]:
     extra = sum(len(one.drawn) for one in s.known.values())
-    account = s.account
-    calls = f"{account.calls:,} call{'' if account.calls == 1 else 's'}"
+    cost = s.cost
+    calls = f"{cost.calls:,} call{'' if cost.calls == 1 else 's'}"
     return [
-        *asked_of(replace(about, made_by=s)),
+        *model_and_data(replace(about, made_by=s)),
         ("Outputs", ", ".join(short(str(output), 60) for output in s.outputs[:12])),
         ("Task", s.task),
         ("Seed", str(s.seed)),
         ("Features", f"{len(s.drawn.states):,}"),
-        ("Model rows asked", f"{account.rows:,} in {calls}, {account.seconds:.2f} s"),
+        ("Model rows asked", f"{cost.rows:,} in {calls}, {cost.model_seconds:.2f} s"),
         ("Supplements", f"{extra:,} rows for {len(s.known)} values" if extra else ""),
     ]
 
@@ -113,9 +118,9 @@ def levels_of(s: Survey, k: int, answers: Array, level: float) -> list[Level]:
 
     states, out = s.drawn.states[k], []
     there, counts = np.unique(states, return_counts=True)
-    for at in ranked(counts.astype(np.float64))[:STATES].tolist():
+    for at in rank(counts.astype(np.float64))[:STATES].tolist():
         rows = int(counts[at])
-        if rows < FEWEST:
+        if rows < MIN_ROWS:
             continue
         own = answers[states == there[at]]
         half = float(special.stdtrit(rows - 1, (1 + level) / 2) * own.std(ddof=1) / np.sqrt(rows))
@@ -127,7 +132,7 @@ def levels_of(s: Survey, k: int, answers: Array, level: float) -> list[Level]:
 
 
 def _column(s: Survey, k: int) -> Column:
-    return s.background.columns[s.background.moved[k]]
+    return s.background.columns[s.background.moved_columns[k]]
 
 
 def _label(s: Survey, k: int, state: int) -> str:
@@ -153,7 +158,7 @@ def _marginals(s: Survey, output: int, level: float) -> str:
         sum(one.rows * (one.mean - total) ** 2 for one in levels) / max(len(answers), 1)
         for levels in each
     ]
-    order = ranked(np.array(moved))[:FEATURES].tolist()
+    order = rank(np.array(moved))[:FEATURES].tolist()
     chosen = [each[k] for k in order if each[k]]
     numbers = [v for levels in chosen for one in levels for v in (one.low, one.high)]
     scale, digits = Scale.over([*numbers, total], zero=False), Digits.of([*numbers, total])

@@ -8,29 +8,28 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from eagle._values.text import short
+from eagle.display.sheet import NOT_SURE
 from eagle.explanations import Explanations
 from eagle.plot.many import (
-    LEVELS,
+    MAX_LEVELS,
     MISSING,
     OTHERS,
     FeatureValues,
     cell_of,
-    intervals,
-    stacked_up,
+    stack_points,
     strongest_features,
-    thinned,
-    unclear,
+    thin_cells,
 )
 from eagle.plot.page import per_cent
 from eagle.reports import strips
-from eagle.reports.parts import escaped, name, paragraph
+from eagle.reports.parts import name, paragraph, to_html
 from eagle.reports.scale import Scale, figure
-from eagle.types import short
 
 FEATURES: Final = 10
 """Number of features that are drawn."""
 
-ACROSS: Final = 160
+CELLS_ACROSS: Final = 160
 """Cells along the axis. Points in one cell are stacked."""
 
 STACK: Final = 14
@@ -48,23 +47,23 @@ def section(e: Explanations, level: float, note: str) -> str:
     order = strongest_features(e, FEATURES)
     scores = e.scores[:, order]
     scale = Scale.over(scores.ravel())
-    doubt = unclear(intervals(e, order, level))
-    cells = cell_of(scores.ravel(), ACROSS).reshape(scores.shape)
+    doubt = e.doubtful(level)[:, order]
+    cells = cell_of(scores.ravel(), CELLS_ACROSS).reshape(scores.shape)
     body = [strips.axis(scale)]
     drawn = 0
     for k, j in enumerate(order.tolist()):
         values = FeatureValues.of(e.data[:, j])
-        shown = thinned(cells[:, k], np.nan_to_num(values.rank, nan=-1.0), STACK)
-        lift = stacked_up(cells[:, k], shown, DOT, ROOM)
+        shown = thin_cells(cells[:, k], np.nan_to_num(values.rank, nan=-1.0), STACK)
+        lift = stack_points(cells[:, k], shown, DOT, ROOM)
         looks = look(values, doubt[:, k])[shown]
-        told = _told(e.names[j], scores[:, k])
+        told = _describe(e.labels[j], scores[:, k])
         body.append(
-            f'<div class="swarm"><div class="head"><span class="name">{name(e.names[j])}</span>'
+            f'<div class="swarm"><div class="head"><span class="name">{name(e.labels[j])}</span>'
             f'<span class="key">{key(values)}</span></div>'
             f"{strips.swarm(scale, scores[shown, k], 0.5 - lift, looks, told)}</div>"
         )
         drawn += len(shown)
-    pale = f"Pale: the {per_cent(level)} interval contains zero. " if doubt.any() else ""
+    pale = f"Pale: {NOT_SURE}, at {per_cent(level)}. " if doubt.any() else ""
     fewer = "Where rows crowd, some stand for all. " if drawn < scores.size else ""
     more = len(e.names) - len(order)
     rest = f"{more:,} weaker features are not drawn. " if more else ""
@@ -75,7 +74,7 @@ def section(e: Explanations, level: float, note: str) -> str:
     return paragraph(said, "soft") + f"<figure>{''.join(body)}</figure>"
 
 
-def _told(feature: str, scores: NDArray[np.float64]) -> str:
+def _describe(feature: str, scores: NDArray[np.float64]) -> str:
     low, mid, high = np.quantile(scores, [0.05, 0.5, 0.95])
     return (
         f"{short(feature, 120)}: scores of {len(scores):,} rows, median {mid:+.3g}, nine of ten "
@@ -89,7 +88,7 @@ def look(values: FeatureValues, doubt: NDArray[np.bool_]) -> NDArray[np.str_]:
         rank = np.nan_to_num(values.rank, nan=0.0)
         own = [f"r{k}" for k in np.minimum((rank * RAMP).astype(int), RAMP - 1).tolist()]
     else:
-        own = [f"l{k}" for k in np.clip(values.codes, 0, LEVELS).tolist()]
+        own = [f"l{k}" for k in np.clip(values.codes, 0, MAX_LEVELS).tolist()]
     every = np.where(values.missing, "lx", np.array(own))
     return np.where(doubt, np.char.add(every, " q"), every)
 
@@ -123,8 +122,8 @@ def ends(values: FeatureValues) -> tuple[str, str]:
 
 def _levels(values: FeatureValues) -> list[str]:
     names = list(values.levels or ())
-    others = names[LEVELS:]
-    told = names[:LEVELS] + (others if len(others) < 2 else [OTHERS])
+    others = names[MAX_LEVELS:]
+    told = names[:MAX_LEVELS] + (others if len(others) < 2 else [OTHERS])
     return [
         _tag(f'<circle class="g{k}" cx="50%" cy="50%" r="45%"/>', level)
         for k, level in enumerate(told)
@@ -132,5 +131,5 @@ def _levels(values: FeatureValues) -> list[str]:
 
 
 def _tag(mark: str, words: str) -> str:
-    named = f"<bdi>{escaped(words, 30)}</bdi>"
+    named = f"<bdi>{to_html(words, 30)}</bdi>"
     return f'<span class="tag"><svg aria-hidden="true">{mark}</svg>{named}</span>'

@@ -12,12 +12,13 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle.surrogate.fit import Surrogate
+from eagle._tables.moves import Moves
+from eagle._values.arrays import Array, Points
+from eagle.contracts import Rows
+from eagle.surrogates.fit import Surrogate
 from eagle.survey.law import Indices
 from eagle.survey.rows import Drawn
 from eagle.survey.weigh import Supplement, Weights
-from eagle.table.moves import Moves
-from eagle.types import Array, Points, Rows
 
 
 @final
@@ -53,17 +54,17 @@ class SurveyEvidence:
         return np.concatenate([first, *parts]).astype(np.uint16)
 
     @property
-    def _seen(self) -> tuple[Array, Array]:
+    def _rows_and_answers(self) -> tuple[Array, Array]:
         return self.weights.of(self.states, self.supplements)
 
     @property
     def features(self) -> Array:
         first = np.ones((1, len(self.states)))
-        return np.concatenate([first, self._seen[0].T])
+        return np.concatenate([first, self._rows_and_answers[0].T])
 
     @property
     def weight(self) -> Array:
-        weight = self._seen[1]
+        weight = self._rows_and_answers[1]
         return np.insert(weight / weight.mean(), 0, 0.0)
 
     @property
@@ -78,7 +79,7 @@ class SurveyEvidence:
     @property
     def moves(self) -> Moves:
         background = self.drawn.background
-        columns = [background.columns[j] for j in background.moved]
+        columns = [background.columns[j] for j in background.moved_columns]
         tables = [np.concatenate([[np.nan], *column.values]) for column in columns]
         return Moves(tuple(tables), self.values, tuple(c.levels is not None for c in columns))
 
@@ -89,15 +90,20 @@ class SurveyEvidence:
 
     def rows(self, surrogate: Surrogate, n: int | None = None) -> Rows:
         """The first n rows, or all, for the line of a survey."""
-        return Rows(self.features[:n], self.weight[:n], self.often[:n], balanced=True)
+        if n is not None:  # to the last bit those of the explanation's file
+            few = np.ascontiguousarray(self.features)[:n], self.weight[:n], self.often[:n]
+            return Rows(*few, balanced=True)
+        # The line scales weights itself: it is given those that lines of many rows are given.
+        weight = np.insert(self._rows_and_answers[1], 0, 0.0)
+        return Rows(self.features, weight, self.often, balanced=True)
 
     @cached_property
     def matches(self) -> NDArray[np.intp]:
         """In how many rows each feature matches the instance, shape (d,)."""
-        return np.asarray(self._seen[0].sum(axis=1), dtype=np.intp)
+        return np.asarray(self._rows_and_answers[0].sum(axis=1), dtype=np.intp)
 
     @cached_property
     def effective(self) -> float:
         """How many rows of equal weight these are worth to the instance."""
-        weight = self._seen[1]
+        weight = self._rows_and_answers[1]
         return float(weight.sum() ** 2 / (weight @ weight))

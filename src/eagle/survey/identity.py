@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
@@ -12,10 +11,10 @@ from typing import Any, Final, final
 
 import numpy as np
 
-from eagle.models.box import Box
-from eagle.table.background import Background
-from eagle.table.column import plain
-from eagle.types import Source
+from eagle._engine.setup import Setup
+from eagle._tables.background import Background
+from eagle._tables.column import plain
+from eagle.models.content import content_digest
 
 PACKAGES: Final = ("eagle-xai", "numpy", "scipy", "scikit-learn", "xgboost", "lightgbm", "catboost")
 """Packages whose versions are recorded."""
@@ -26,8 +25,8 @@ PACKAGES: Final = ("eagle-xai", "numpy", "scipy", "scikit-learn", "xgboost", "li
 class Identity:
     """A model's name, digest and own classes, a background's digest, and versions of packages.
 
-    The model's digest is that of its pickle. It is None for what is pickled by its name alone, as
-    functions are, or not at all.
+    The model's digest is that of its content, the same in every process. It is None for what is
+    pickled by its name alone, as functions are, or not at all.
     """
 
     model: str
@@ -50,8 +49,14 @@ def identity(function: Any, name: str, background: Background) -> Identity:
     return Identity(name, digest_of(function), background_digest(background), versions(), own)
 
 
-def of_explainer(box: Box, source: Source, method: Any, budget: int, seed: int) -> dict[str, Any]:
-    """What decides the explanations of an explainer besides the rows, as plain data."""
+def of_setup(setup: Setup) -> dict[str, Any]:
+    """What decides the explanations of an explainer besides the rows, as plain data.
+
+    Model, method and sources other than tables are represented by a digest of what they hold, the
+    same in every process. It is None if they cannot be pickled, or are pickled by their name alone,
+    as functions are.
+    """
+    box, source, method = setup.box, setup.source, setup.method
     ground = source.kind.background
     whole = digest_of(source.without(frozenset())) if ground is None else background_digest(ground)
     return {
@@ -61,8 +66,8 @@ def of_explainer(box: Box, source: Source, method: Any, budget: int, seed: int) 
         "view": source.kind.view,
         "method": method.name,
         "method digest": digest_of(method),
-        "budget": budget,
-        "seed": seed,
+        "budget": setup.budget,
+        "seed": setup.seed,
         "link": None if box.link is None else repr(box.link),
     }
 
@@ -78,32 +83,14 @@ def background_digest(background: Background) -> str:
 
 
 def digest_of(model: Any) -> str | None:
-    """The digest of a model's pickle; None for functions, and for what cannot be pickled."""
+    """The digest of what a model holds; None for functions, and for what cannot be pickled."""
     model = getattr(model, "__self__", model)
     if model is None or isinstance(model, FunctionType | BuiltinFunctionType | ModuleType | type):
         return None
-    out = _Hash()
     try:
-        pickle.Pickler(out, protocol=5).dump(model)
+        return content_digest(model)
     except Exception:  # a model's own code may raise anything
         return None
-    return out.digest
-
-
-@final
-class _Hash:
-    """A file that keeps the hash of what is written to it."""
-
-    def __init__(self) -> None:
-        self._hash = sha256()
-
-    def write(self, data: Any) -> int:
-        self._hash.update(data)
-        return len(data)
-
-    @property
-    def digest(self) -> str:
-        return self._hash.hexdigest()
 
 
 def versions() -> dict[str, str]:

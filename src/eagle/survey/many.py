@@ -4,22 +4,29 @@ from __future__ import annotations
 
 from contextlib import closing
 from dataclasses import dataclass
-from typing import final
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from eagle._engine.progress import Progress
+from eagle._engine.targets import Target, answers_of
+from eagle._values.arrays import Array
+from eagle._values.packages import one_thread
 from eagle.explanation import Explanation
-from eagle.explanations import Explanations, LazyExplanations, Stacked
-from eagle.packages import one_thread
-from eagle.progress import Progress
-from eagle.surrogate.fit import Fit
-from eagle.surrogate.posterior import StudentT
-from eagle.surrogate.reweighted import Buffers
-from eagle.survey.errors import SurveyErrors
+from eagle.explanations import (
+    MAX_CORRELATED_ROWS,
+    Explanations,
+    LazyExplanations,
+    Stacked,
+    spread_over,
+)
+from eagle.surrogates.reweighted import Answers, Buffers, Pulls
+from eagle.survey.errors import KEPT_BYTES, Kept, Lines, SurveyErrors, slab
 from eagle.survey.surveyed import Supplements, Surveyed
-from eagle.targets import Target, answers_of
-from eagle.types import Array, Range
+
+if TYPE_CHECKING:
+    pass
 
 
 @final
@@ -40,12 +47,11 @@ class Numbers:
     def empty(cls, rows: int, d: int) -> Numbers:
         return cls(np.empty((rows, d)), np.empty((rows, d)), *np.empty((6, rows)))
 
-    def put(self, i: int, fit: Fit, effective: float) -> None:
-        assert isinstance(fit.posterior, StudentT)
-        self.scores[i], self.spread[i] = fit.scores, fit.posterior.spread
-        self.df[i], self.effective[i] = fit.posterior.df, effective
-        self.local[i], self.intercept[i] = fit.local, fit.intercept
-        self.r2[i], self.r2_held_out[i] = fit.r2, fit.r2_held_out
+    def put(self, i: int, pulls: Pulls) -> None:
+        self.scores[i], self.spread[i] = pulls.scores, pulls.spread
+        self.df[i], self.effective[i] = pulls.df, pulls.line.effective
+        self.local[i], self.intercept[i] = pulls.local, pulls.intercept
+        self.r2[i], self.r2_held_out[i] = pulls.r2, pulls.held
 
 
 @final
@@ -67,23 +73,47 @@ def explanations(
     many: Surveyed, own: Array, known: Supplements, target: Target, asked: bool, silent: bool
 ) -> Explanations:
     """The numbers of all rows are computed now, and the explanation of a row when it is read."""
-    targets = many.targets(own, target)
+    return explanations_about(many, own, known, many.targets(own, target), asked, silent)
+
+
+def explanations_about(
+    many: Surveyed,
+    own: Array,
+    known: Supplements,
+    targets: tuple[Target, ...],
+    asked: bool,
+    silent: bool,
+) -> Explanations:
+    """As `explanations`, with a target for each row."""
     alike = groups(many, targets)
     first = np.unique(alike, return_index=True)[1]
     numbers, buffers = Numbers.empty(len(first), many.states.shape[1]), Buffers()
-    answers: dict[Target, Array] = {}
-    bounds: dict[Target, Range] = {}
+    kept = room_for(many, alike, first)
+    place = {} if kept.lines is None else {n: k for k, n in enumerate(kept.lines.numbers.tolist())}
+    answers: dict[Target, Answers] = {}
     line = Progress("explained", len(first), silent=silent)
     with closing(line), one_thread():
         for at, i in enumerate(first.tolist()):
             weighed, more = many.line(i, known, buffers)
             aim = targets[i]
             if aim not in answers:
-                answers[aim], bounds[aim] = many.about(aim), many.bounds(aim)
-            y = many.about(aim, more) if more else answers[aim]
-            numbers.put(at, weighed.fitted(y, bounds[aim])[0], weighed.effective)
+                answers[aim] = many.answers(aim)
+            pulls = weighed.pulls(many.answers(aim, more) if more else answers[aim])
+            numbers.put(at, pulls)
+            if kept.lines is not None and at in place:
+                kept.lines.put(place[at], pulls, more)
             line.at(at + 1)
-    return _put_together(many, own, known, targets, numbers, alike, asked)
+    errors = SurveyErrors(many, known, targets, alike, first, kept, np.arange(len(many)))
+    return _put_together(many, own, known, targets, numbers, alike, asked, errors)
+
+
+def room_for(many: Surveyed, alike: NDArray[np.intp], first: NDArray[np.intp]) -> Kept:
+    """Room for the lines that statements about all rows need, as many as may be kept."""
+    d, rows = many.states.shape[1], many.survey.rows
+    numbers = np.unique(alike[spread_over(len(many), MAX_CORRELATED_ROWS)])[
+        : slab(rows, d, KEPT_BYTES)
+    ]
+    return Kept(Lines.empty(numbers, many.states[first[numbers]], rows))
 
 
 def groups(many: Surveyed, targets: tuple[Target, ...]) -> NDArray[np.intp]:
@@ -111,9 +141,10 @@ def _put_together(
     numbers: Numbers,
     alike: NDArray[np.intp],
     asked: bool,
+    errors: SurveyErrors,
 ) -> Explanations:
     s = many.survey
-    link = s.setting.ask.box.link
+    link = s.setting.box.link
     predictions = np.full(len(many), np.nan)
     for aim in dict.fromkeys(targets):
         rows = np.array([target == aim for target in targets])
@@ -122,6 +153,8 @@ def _put_together(
     stacked = Stacked(
         many.tables[0][0].names(0),
         many.values,
+        many.conditions,
+        np.zeros((len(many), d), dtype=bool),
         numbers.scores[alike],
         numbers.spread[alike],
         numbers.df[alike],
@@ -136,9 +169,10 @@ def _put_together(
         True,
         True,
     )
-    errors = SurveyErrors(many, known, targets, np.arange(len(many)))
     return Explanations(
-        LazyExplanations(range(len(many)), RowMaker(many, own, known, targets, asked)),
+        LazyExplanations(
+            range(len(many)), RowMaker(many, own, known, targets, asked), survey=many.survey
+        ),
         many.ids,
         targets,
         s.outputs,
@@ -148,4 +182,5 @@ def _put_together(
         link,
         stacked,
         errors,
+        difference=s.difference,
     )

@@ -2,120 +2,123 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
+from threading import RLock
 from typing import TYPE_CHECKING, Any, Final, final
 
-import numpy as np
-
-from eagle.engine.method import Choice, Method
-from eagle.kernel import Exponential, euclidean
-from eagle.models.box import Box, Steady
-from eagle.progress import Progress
-from eagle.quote import Quote, check_price, quoted
-from eagle.source.tables import Tables
+from eagle._engine.metering import MeteredModel, sizes_of
+from eagle._engine.method import Choice, Method
+from eagle._engine.setup import Setup
+from eagle._sources.tables import Tables
+from eagle._tables.background import Background
+from eagle._tables.frame import Frame, frame
+from eagle._values.arrays import Array
+from eagle._values.checks import integer
+from eagle._values.link import Logit
+from eagle.contracts import Kind, Need, Source
+from eagle.cost import Cost, CostEstimate, check_price, check_seconds, estimate_calls
+from eagle.errors import InputError, ReplyError
+from eagle.kernels import Exponential, euclidean
+from eagle.limit import Limit, Meter
+from eagle.models.box import Box
 from eagle.survey.identity import Identity, identity
 from eagle.survey.law import Indices, RootLaw
 from eagle.survey.rows import Drawn, as_table, draw
-from eagle.table.background import Background
-from eagle.types import Array, InputError, Kind, LimitError, Need, Source, integer
-from eagle.until import Budget
 
 if TYPE_CHECKING:
     from eagle.survey.survey import Survey
 
-WIDEST: Final = 1 << 16
+MAX_STATES: Final = 1 << 16
 """A column has fewer states than this."""
 
-LEAST: Final = 64
+MIN_ROWS: Final = 64
 """Minimum number of rows of a survey."""
 
-MANY: Final = 100_000
+MANY_MODEL_ROWS: Final = 100_000
 """A survey is suggested if single explanations ask at least this many model rows."""
 
-MOST: Final = 1 << 24
+MAX_ROWS: Final = 1 << 24
 """Maximum number of rows of a survey."""
 
 
 @final
-@dataclass(frozen=True, eq=False)
-class ModelAccess:
-    """How a model is asked: its box, the most rows of one call, and a limit on the total cost."""
+class Turn:
+    """A lock that can be pickled: a copy is a lock of its own."""
 
-    box: Box
-    batch_rows: int
-    limit: Budget | None = None
+    def __init__(self) -> None:
+        self._lock = RLock()
 
-    @property
-    def can(self) -> bool:
-        return self.box.function is not None
+    def __enter__(self) -> None:
+        self._lock.acquire()
 
-    def calls(self, count: int) -> list[int]:
-        """The number of rows of each call, for `count` rows in all."""
-        return [min(self.batch_rows, count - start) for start in range(0, count, self.batch_rows)]
+    def __exit__(self, *error: object) -> None:
+        self._lock.release()
 
-    def refuse(self, count: int, spent: Account) -> None:
-        """Refuse `count` more rows if they would cross the limit."""
-        if self.limit is None:
-            return
-        calls = spent.calls + len(self.calls(count))
-        why = self.limit.crossed(spent.rows + count, calls, spent.seconds)
-        if why is not None:
-            raise LimitError(f"{why}, so it was not asked: quote says what is needed")
-
-    def quote(self, count: int, table: Any, price: float | None, seconds: float | None) -> Quote:
-        """The cost of `count` rows like those of a table."""
-        check_price(price)
-        return quoted(
-            self.box.function,
-            table,
-            self.calls(count),
-            count,
-            seconds_per_call=seconds,
-            price_per_row=price,
-        )
-
-    def rows(
-        self, count: int, inputs: Callable[[int, int], Any], account: Account, line: Progress
-    ) -> Array:
-        """Answers to `count` rows, in calls of at most `batch_rows`.
-
-        `inputs` makes the table of the rows from one index to another. Each call is added to the
-        account at once. An exception that ends the calls early has the answers so far as `answers`.
-        """
-        self.refuse(count, account)
-        ask, paid, end = Steady(self.box), list[Array](), 0
-        try:
-            for size in self.calls(count):
-                start, end = end, end + size
-                table, began = inputs(start, end), time.perf_counter()
-                paid.append(ask.ask(table, end - start))
-                account.pay(end - start, 1, time.perf_counter() - began)
-                line.at(end)
-        except BaseException as error:
-            with suppress(Exception):  # another's exception may take no attributes
-                vars(error)["answers"] = np.concatenate(paid) if paid else None
-            raise
-        return np.concatenate(paid)
+    def __reduce__(self) -> tuple[type[Turn], tuple[()]]:
+        return Turn, ()
 
 
 @final
-@dataclass
-class Account:
-    """What a survey has cost so far: rows, calls and seconds of the model."""
+@dataclass(frozen=True, eq=False)
+class ModelSide:
+    """A model of a difference: asked as its own survey asks it, on the survey's meter."""
 
-    rows: int = 0
-    calls: int = 0
-    seconds: float = 0.0
+    box: Box
+    meter: Meter
+    batch_rows: int
 
-    def pay(self, rows: int, calls: int = 0, seconds: float = 0.0) -> None:
-        """Count what was asked."""
-        self.rows += rows
-        self.calls += calls
-        self.seconds += seconds
+    def ask(self, rows: Frame) -> Array:
+        """The answers on the scale that is explained, shape (rows, outputs)."""
+        model = MeteredModel(self.box, self.meter)
+        answers = model.ask_rows(len(rows), partial(some_rows, rows), self.batch_rows)
+        return on_scale(answers, self.box.link)
+
+    def refuse(self, rows: Frame) -> None:
+        """Refuse rows that would cross the limit of the survey."""
+        model = MeteredModel(self.box, self.meter)
+        model.refuse_rows(len(rows), partial(some_rows, rows), self.batch_rows)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class BothModels:
+    """Two models as one, which answers by the difference of their answers, the new model's first.
+
+    Neither is asked what the other's limit would refuse.
+    """
+
+    sides: tuple[ModelSide, ModelSide]
+
+    def __call__(self, table: Any) -> Array:
+        rows = frame(table)
+        for side in self.sides:
+            side.refuse(rows)
+        one, other = (side.ask(rows) for side in self.sides)
+        if one.shape != other.shape:
+            raise ReplyError(
+                f"one model answered with {one.shape[1]} outputs, the other with {other.shape[1]}"
+            )
+        return one - other
+
+    def through(self, gate: Callable[[Any], Any]) -> BothModels:
+        """The same, each model asked through a gate."""
+        one, other = (
+            replace(side, box=replace(side.box, function=gate(side.box.function)))
+            for side in self.sides
+        )
+        return BothModels((one, other))
+
+
+def on_scale(answers: Array, link: Logit | None) -> Array:
+    """Answers on the scale that is explained."""
+    return answers if link is None else link.of(answers)
+
+
+def some_rows(rows: Frame, start: int, end: int) -> Any:
+    """A copy of rows from one number to another, as a model takes them."""
+    return rows.take(range(start, end)).native
 
 
 @final
@@ -145,30 +148,45 @@ class SurveyPlan:
         """How many rows the model is to answer: the price."""
         return len(self.drawn.distinct[0])
 
-    def quote(
-        self, *, price_per_row: float | None = None, seconds_per_call: float | None = None
-    ) -> Quote:
+    def estimate_cost(
+        self,
+        *,
+        price_per_row: float | None = None,
+        price_per_1000_tokens: float | None = None,
+        seconds_per_call: float | None = None,
+    ) -> CostEstimate:
         """What it costs to answer the plan, before anything is asked."""
-        like = self.table(self.drawn.distinct[0][:1])
-        return self.setting.ask.quote(self.rows, like, price_per_row, seconds_per_call)
+        return self.setting.estimate_cost(
+            self.rows,
+            self.table(self.drawn.distinct[0][:1]),
+            price_per_row=price_per_row,
+            price_per_1000_tokens=price_per_1000_tokens,
+            seconds_per_call=seconds_per_call,
+        )
 
     def first(self, rows: int) -> SurveyPlan:
         """The plan of a shorter survey."""
-        return replace(self, drawn=self.drawn.part(0, rows))
+        return replace(self, drawn=self.drawn.part(0, integer(rows, "rows", 1)))
 
     def fit(self, answers: Any) -> Survey:
         """The survey, now that the model has answered: one row of outputs for each input."""
-        checked = self.setting.ask.box.read(answers, self.rows)
-        return self.answered(checked, Account(self.rows))
+        checked = self.setting.box.read(answers, self.rows)
+        spent = self.cost_before + Cost(self.rows)
+        return self.survey_of(checked, Meter(self.setting.limit, spent))
 
-    def answered(self, answers: Array, account: Account) -> Survey:
-        """The survey from checked answers, shape (rows, outputs)."""
+    @property
+    def cost_before(self) -> Cost:
+        """The cost of the survey that these rows make longer."""
+        return Cost() if self.before is None else self.before.cost
+
+    def survey_of(self, answers: Array, meter: Meter) -> Survey:
+        """The survey from checked answers, shape (rows, outputs), and all that was asked for it."""
         from eagle.survey.survey import Survey
 
         every = answers[self.drawn.distinct[1]]
         if self.before is None:
-            return Survey(self.setting, self.drawn, every, account)
-        return self.before.longer(self.drawn, every, account)
+            return Survey(self.setting, self.drawn, every, meter)
+        return self.before.longer(self.drawn, every, meter)
 
     def __repr__(self) -> str:
         return f"<SurveyPlan of {self.rows:,} rows for {len(self.drawn.states)} features>"
@@ -177,37 +195,87 @@ class SurveyPlan:
 @final
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """What decides a survey besides its answers: the table's source, the kernel and the seed."""
+    """What decides a survey besides its answers: the table's source, the kernel and the seed.
+
+    The model is in its `box`. No call has more than `batch_rows` rows, and the `limit` is on all
+    that is ever asked for the survey.
+    """
 
     source: Tables
     kernel: Exponential
     seed: int
-    ask: ModelAccess
+    box: Box
+    batch_rows: int
+    limit: Limit | None
     identity: Identity
 
     @property
     def background(self) -> Background:
         return self.source.background
 
+    @property
+    def has_model(self) -> bool:
+        """Whether there is a model to ask."""
+        return self.box.function is not None
+
     @cached_property
     def law(self) -> RootLaw:
         return RootLaw.of(self.background, self.kernel)
 
+    def estimate_cost(
+        self,
+        count: int,
+        table: Any,
+        *,
+        price_per_row: float | None,
+        seconds_per_call: float | None,
+        price_per_1000_tokens: float | None = None,
+    ) -> CostEstimate:
+        """The cost of asking `count` rows like those of a table."""
+        check_price(price_per_row)
+        check_price(price_per_1000_tokens)
+        check_seconds(seconds_per_call)
+        function = self.box.function
+        sides: Sequence[Setting | ModelSide] = (self,)
+        if isinstance(function, BothModels):
+            sides = function.sides
+        first, *others = (
+            estimate_calls(
+                side.box.remote,
+                table,
+                sizes_of(count, side.batch_rows),
+                count,
+                seconds_per_call=seconds_per_call,
+                price_per_row=price_per_row,
+                price_per_1000_tokens=price_per_1000_tokens,
+            )
+            for side in sides
+        )
+        return sum(others, first)
+
     def plan(self, rows: int) -> SurveyPlan:
         """The plan of a survey of `rows` rows."""
-        return SurveyPlan(self, draw(self.background, self.law, checked_rows(rows), self.seed))
+        return SurveyPlan(self, draw(self.background, self.law, check_rows(rows), self.seed))
 
 
-def checked_rows(rows: Any) -> int:
+def check_rows(rows: Any) -> int:
     """A number of rows that a survey can have."""
-    count = integer(rows, "rows", LEAST)
-    if count > MOST:
-        raise InputError(f"a survey has at most {MOST:,} rows, not {count:,}")
+    count = integer(rows, "rows", MIN_ROWS)
+    if count > MAX_ROWS:
+        raise InputError(f"a survey has at most {MAX_ROWS:,} rows, not {count:,}")
     return count
 
 
-def setting(source: Source, method: Any, seed: int, ask: ModelAccess) -> Setting:
+def setting(setup: Setup, limit: Limit | None) -> Setting:
     """The setting of a survey, or an error that says why there can be none here."""
+    table, kernel = table_of(setup.source), kernel_of(setup.method)
+    which = identity(setup.box.function, setup.box.calls_it, table.background)
+    bare = table.without(frozenset())
+    return Setting(bare, kernel, setup.seed, setup.box, setup.batch_rows, limit, which)
+
+
+def table_of(source: Source) -> Tables:
+    """The source, if a survey can be made over it; otherwise an error that says why not."""
     if not isinstance(source, Tables) or source.view != "binned":
         binned = ", or say view='binned'" if isinstance(source, Tables) else ""
         raise InputError(
@@ -219,33 +287,44 @@ def setting(source: Source, method: Any, seed: int, ask: ModelAccess) -> Setting
     if frozen:
         raise InputError(
             f"a survey cannot keep {', '.join(frozen[:5])}{' …' if len(frozen) > 5 else ''} at "
-            "each row's own value, since all rows share its answers: leave freeze out, or explain "
+            "each row's own value, since all rows share its answers: leave fixed out, or explain "
             "row by row"
         )
     for column in columns:
-        if len(column.shares) >= WIDEST:
+        if len(column.shares) >= MAX_STATES:
             raise InputError(
                 f"column {column.name!r} has {len(column.shares) - 1:,} levels, as identifiers do, "
-                f"and a survey takes columns of fewer than {WIDEST:,}: leave it out, or freeze it "
-                "and explain row by row"
+                f"and a survey takes columns of fewer than {MAX_STATES:,}: leave it out, or "
+                "name it in fixed and explain row by row"
             )
-    kernel = kernel_of(method)
-    which = identity(ask.box.function, ask.box.calls_it, source.background)
-    return Setting(source.without(frozenset()), kernel, seed, ask, which)
+    return source
 
 
 def hint(method: Any, kind: Kind, rows: int, asked: int) -> str:
-    """A sentence on what a survey would cost; empty if none can be made, or `asked` < `MANY`.
+    """A sentence on what a survey would cost; empty if none can be made, or `asked` <
+    `MANY_MODEL_ROWS`.
 
     Explaining `rows` rows one by one asks up to `asked` rows of the model.
     """
     fits = Need.TABLE in kind.offers and kind.view == "binned"
-    if asked < MANY or not fits or not isinstance(method, Choice):
+    if asked < MANY_MODEL_ROWS or not fits or not isinstance(method, Choice):
         return ""
     return (
         f"{rows:,} rows cost up to {asked:,} model rows; explainer.survey() asks 4,096 once, and "
         "then one for each row"
     )
+
+
+def comparing(source: Source, method: Any) -> list[str]:
+    """A line on how two models are compared, where a survey can be made."""
+    try:
+        table_of(source), kernel_of(method)
+    except InputError:
+        return []
+    return [
+        "Two models: survey = explainer.survey(); (survey.requery(new_model) - survey)"
+        ".explain_many(X) explains what changed"
+    ]
 
 
 def kernel_of(method: Any) -> Exponential:

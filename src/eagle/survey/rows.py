@@ -10,13 +10,13 @@ from typing import Any, Final, TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle.design.balanced import scrambled
-from eagle.design.law import raw
+from eagle._tables.background import Background
+from eagle._tables.column import array_of
+from eagle._tables.rows import distinct_rows
+from eagle._values.arrays import Array
+from eagle.designs.balanced import scrambled_sobol
+from eagle.designs.law import raw
 from eagle.survey.law import GRID, Indices, RootLaw
-from eagle.table.background import Background
-from eagle.table.column import array_of
-from eagle.table.rows import distinct_rows
-from eagle.types import Array
 
 States: TypeAlias = NDArray[np.uint16]
 """States of rows, shape (d, n): what belongs to one column lies together."""
@@ -39,13 +39,26 @@ class Drawn:
     states: States
     steps: Indices
 
+    @classmethod
+    def of_saved(cls, background: Background, states: States, steps: Indices, rows: int) -> Drawn:
+        """Rows of a file, if they are of this background."""
+        sizes = [sum(map(len, background.columns[j].values)) for j in background.moved_columns]
+        states_of = [len(background.columns[j].values) for j in background.moved_columns]
+        if states.shape != (len(sizes), rows) or steps.shape != (rows, len(sizes)):
+            raise ValueError("its answers do not fit its rows")
+        if (steps < 0).any() or (steps >= sizes).any() or (states_of < states.T).any():
+            raise ValueError("its rows are not of its background")
+        return cls(background, states, steps)
+
     def __len__(self) -> int:
         return len(self.steps)
 
     @cached_property
     def values(self) -> Array:
         """Numbers as they are and levels as codes, NaN where missing, shape (n, d)."""
-        kept = [np.concatenate(self.background.columns[j].values) for j in self.background.moved]
+        kept = [
+            np.concatenate(self.background.columns[j].values) for j in self.background.moved_columns
+        ]
         return np.stack([one[self.steps[:, k]] for k, one in enumerate(kept)], axis=1)
 
     @cached_property
@@ -75,9 +88,12 @@ class Drawn:
 def draw(background: Background, law: RootLaw, rows: int, seed: int) -> Drawn:
     """The first rows of the survey with this seed: background, seed and rows alone decide them.
 
-    They are scrambled Sobol' points. A longer survey begins with the same rows.
+    They are scrambled Sobol' points of the root law (`designs/balanced.py`). One uniform number
+    decides a column twice: the interval of length q that it lies in is the state, and how far
+    inside that interval it lies says which of the state's values is taken. A longer survey begins
+    with the same rows.
     """
-    return _drawn(background, law, rows, np.random.Generator(np.random.PCG64(seed)))
+    return _draw(background, law, rows, np.random.Generator(np.random.PCG64(seed)))
 
 
 def supplement(
@@ -85,29 +101,36 @@ def supplement(
 ) -> Drawn:
     """Rows of the law in which a column has one state, for a supplement.
 
+    They follow the law of the survey given that state: the other columns are drawn as they are
+    there, so that a row is 1/q times as probable as in the survey, q being the state's chance. How
+    many rows there are is `RootLaw.supplements`, how they count beside the survey's is
+    `Weights.of`.
+
     Seed, column and `value`, which names the state, alone decide them, not which instances are
-    explained together. A value that the background lacks has no step: the caller puts it there.
+    explained together; a longer supplement begins with the same rows. Among the values inside the
+    state, row i takes the one at i·`GOLDEN` modulo 1. A value that the background lacks has no
+    step: the caller puts it there.
     """
-    one = background.columns[background.moved[column]]
+    one = background.columns[background.moved_columns[column]]
     key = blake2b(f"{seed} {one.name!r} {value}".encode(), digest_size=SEED_BYTES).digest()
     rng = np.random.Generator(np.random.PCG64(int.from_bytes(key, "little")))
-    out = _drawn(background, law, rows, rng)
+    out = _draw(background, law, rows, rng)
     out.states[column] = state
-    if one.seen(state):
+    if one.has_seen(state):
         sizes = [len(values) for values in one.values]
         place = (np.arange(rows) * GOLDEN) % 1.0
         out.steps[:, column] = sum(sizes[:state]) + (place * sizes[state]).astype(np.intp)
     return out
 
 
-def _drawn(background: Background, law: RootLaw, rows: int, rng: np.random.Generator) -> Drawn:
+def _draw(background: Background, law: RootLaw, rows: int, rng: np.random.Generator) -> Drawn:
     d = len(law.share)
     # The first dimensions are the most even, so columns that can change get them.
     order = np.lexsort((raw(rng, d), (law.draw > 0).sum(axis=1) < 2))
     uniform = np.empty((d, rows))
-    uniform[order] = scrambled(rows, d, rng).T
+    uniform[order] = scrambled_sobol(rows, d, rng).T
     states, steps = np.empty((d, rows), dtype=np.uint16), np.empty((rows, d), dtype=np.intp)
-    for k, j in enumerate(background.moved):
+    for k, j in enumerate(background.moved_columns):
         place = uniform[k] * GRID  # exact: GRID is a power of two
         state = np.searchsorted(law.ends[k], np.floor(place), side="right")
         width = law.draw[k, state] * GRID
@@ -125,7 +148,7 @@ def as_table(background: Background, values: Array) -> Any:
     first = template.adopt([array_of([_some(background, j)]) for j in range(len(columns))])
     levels = {j: named for j, column in enumerate(columns) if (named := column.levels) is not None}
     rows = np.zeros(len(values), dtype=np.intp)
-    return first.build(rows, background.moved, values, levels).native
+    return first.build(rows, background.moved_columns, values, levels).native
 
 
 def _some(background: Background, j: int) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
@@ -11,24 +11,64 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle.evidence import Bill
-from eagle.explanation import Explanation, described
+from eagle._engine.targets import (
+    Target,
+    answers_of,
+    bounds_of,
+    explained_answers,
+    own_target,
+    resolve_target,
+)
+from eagle._tables.column import key
+from eagle._tables.rows import TableInstances
+from eagle._values.arrays import Array, Range
+from eagle._values.packages import one_thread
+from eagle._values.text import clean, short_repr
+from eagle.cost import Cost
+from eagle.errors import InputError
+from eagle.explanation import Explanation, fields_of_fit
 from eagle.explanations import row_ids
-from eagle.surrogate.reweighted import Buffers, Weighed
+from eagle.surrogates.reweighted import Answers, Buffers, Weighed
 from eagle.survey.evidence import SurveyEvidence
 from eagle.survey.law import Indices
 from eagle.survey.rows import Drawn
 from eagle.survey.weigh import Supplement
-from eagle.table.column import key
-from eagle.table.rows import Table
-from eagle.targets import Target, aimed_at, answers_of, bounds_of, explained
-from eagle.types import Array, InputError, Range, clean, told
 
 if TYPE_CHECKING:
     from eagle.survey.survey import Survey
 
-FEW: Final = 100
+FEW_EFFECTIVE_ROWS: Final = 100
 """An explanation that rests on fewer effective rows than this says so."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class SavedRows:
+    """Rows that were explained, as a file keeps them: `states`, `values` as numbers and codes,
+    the rows' own values `everything`, and what scores are about, `every_condition`, shape (n, d).
+    """
+
+    labels: tuple[str, ...]
+    states: NDArray[np.intp]
+    values: Array
+    everything: NDArray[np.object_]
+    every_condition: NDArray[np.object_]
+
+    def __len__(self) -> int:
+        return len(self.states)
+
+    def names(self, i: int) -> tuple[str, ...]:
+        return self.labels
+
+    def own(self, i: int) -> tuple[Any, ...]:
+        return tuple(self.everything[i])
+
+    def conditions(self, i: int) -> tuple[str, ...]:
+        return tuple(self.every_condition[i])
+
+    def contrast(self, i: int) -> Array:
+        return np.ones(len(self.labels))
+
 
 Supplements: TypeAlias = Mapping[tuple[int, str], Supplement]
 """Supplements by the column and the value that they are about."""
@@ -44,13 +84,18 @@ class Surveyed:
     """
 
     survey: Survey
-    tables: Sequence[tuple[Table, Sequence[int]]]
+    tables: Sequence[tuple[TableInstances | SavedRows, Sequence[int]]]
     ids: tuple[Any, ...]
     states: Indices
     where: Sequence[tuple[int, int]] = field(repr=False)
 
     @classmethod
-    def of(cls, survey: Survey, tables: Sequence[tuple[Table, Sequence[int]]], X: Any) -> Surveyed:
+    def of(
+        cls,
+        survey: Survey,
+        tables: Sequence[tuple[TableInstances | SavedRows, Sequence[int]]],
+        X: Any,
+    ) -> Surveyed:
         count = sum(len(table) for table, _ in tables)
         where: list[tuple[int, int]] = [(0, 0)] * count
         states = np.empty((count, len(survey.drawn.states)), dtype=np.intp)
@@ -67,8 +112,25 @@ class Surveyed:
     def values(self) -> NDArray[np.object_]:
         """The rows' own values, None where missing, shape (n, d)."""
         out = np.empty(self.states.shape, dtype=object)
-        for one, places in self.tables:
-            out[list(places)] = one.everything
+        for one, here, at in self._by_table():
+            out[here] = one.everything[at]
+        return out
+
+    def _by_table(
+        self,
+    ) -> Iterator[tuple[TableInstances | SavedRows, NDArray[np.intp], NDArray[np.intp]]]:
+        """For each table: which rows are in it, and their places there."""
+        which = np.array(self.where, dtype=np.intp).reshape(-1, 2)
+        for t in np.unique(which[:, 0]).tolist():
+            here = np.flatnonzero(which[:, 0] == t)
+            yield self.tables[t][0], here, which[here, 1]
+
+    @property
+    def conditions(self) -> NDArray[np.object_]:
+        """What the scores of all rows are about, as text, shape (n, d)."""
+        out = np.empty(self.states.shape, dtype=object)
+        for one, here, at in self._by_table():
+            out[here] = one.every_condition[at]
         return out
 
     @property
@@ -83,7 +145,7 @@ class Surveyed:
         return self.survey.setting.law.supplements(self.states, self.survey.rows)
 
     @cached_property
-    def needed(self) -> dict[tuple[int, str], tuple[int, int]]:
+    def supplements_needed(self) -> dict[tuple[int, str], tuple[int, int]]:
         """The supplements that rows need: how many rows each, and an instance that needs it."""
         out: dict[tuple[int, str], tuple[int, int]] = {}
         for i, k in zip(*map(np.ndarray.tolist, np.nonzero(self.counts)), strict=True):
@@ -103,21 +165,22 @@ class Surveyed:
         """A function that makes tables of drawn rows, with row i's own value of feature k."""
         t, at = self.where[i]
         one = self.tables[t][0]
+        assert isinstance(one, TableInstances)  # rows from a file are never asked about
         background = self.survey.background
         values = drawn.values.copy()
         if self.survey.setting.law.unseen(self.states[i : i + 1])[0, k]:
             values[:, k] = one.values[at, k]
         levels = {
             j: one.levels.get(j, background.columns[j].levels or ())
-            for j in background.moved
+            for j in background.moved_columns
             if background.columns[j].levels is not None
         }
 
-        def made(start: int, end: int) -> Any:
+        def make(start: int, end: int) -> Any:
             rows = np.full(end - start, at, dtype=np.intp)
-            return one.rows.build(rows, background.moved, values[start:end], levels).native
+            return one.rows.build(rows, background.moved_columns, values[start:end], levels).native
 
-        return made
+        return make
 
     def supplements(self, i: int, known: Supplements) -> tuple[Supplement, ...]:
         """The known supplements of row i that are long enough, cut to the rows that it needs."""
@@ -134,13 +197,13 @@ class Surveyed:
         """What is explained of each row."""
         task, outputs = self.survey.task, self.survey.outputs
         if target is not None:
-            return (target,) * len(self)
+            return (own_target(target, outputs),) * len(self)
         if task == "classification" and np.isnan(own).any():
             raise InputError(
                 "which class is predicted is not known without asking the model: give a target, "
-                f"one of {', '.join(told(o) for o in outputs[:10])}, or the predictions"
+                f"one of {', '.join(short_repr(o) for o in outputs[:10])}, or the predictions"
             )
-        return tuple(aimed_at(None, one[None], task, outputs) for one in own)
+        return tuple(resolve_target(None, one[None], task, outputs) for one in own)
 
     def line(
         self, i: int, known: Supplements, buffers: Buffers | None = None
@@ -152,7 +215,11 @@ class Surveyed:
         """The answers that are explained, shape (n,)."""
         s = self.survey
         every = np.concatenate([s.answers, *(one.answers for one in more)]) if more else s.answers
-        return explained(every, s.outputs, target, s.setting.ask.box.link)
+        return explained_answers(every, s.outputs, target, s.setting.box.link)
+
+    def answers(self, target: Target, more: Sequence[Supplement] = ()) -> Answers:
+        """The same, ready for a line."""
+        return Answers.of(self.about(target, more), self.bounds(target))
 
     def explanation(
         self, i: int, own: Array, known: Supplements, target: Target, asked: bool
@@ -160,9 +227,10 @@ class Surveyed:
         """The explanation of row i; `asked` says whether the model was asked about it."""
         began = time.perf_counter()
         (aim,) = self.only(i).targets(own[i : i + 1], target)
-        line, more = self.line(i, known)
-        s, box = self.survey, self.survey.setting.ask.box
-        fit, _ = line.fitted(self.about(aim, more), self.bounds(aim))
+        s, box = self.survey, self.survey.setting.box
+        with one_thread():  # as those of many are fitted: so they are the same to the last bit
+            line, more = self.line(i, known)
+            fit, _ = line.fit_and_pulls(self.about(aim, more), self.bounds(aim))
         t, at = self.where[i]
         one = self.tables[t][0]
         evidence = SurveyEvidence(
@@ -179,34 +247,42 @@ class Surveyed:
             task=s.task,
             contrast=one.contrast(at),
             evidence=evidence,
-            bill=Bill(int(asked) + sum(len(m.drawn) for m in more), 0, 0.0, spent),
+            cost=Cost(self.rows_asked(more, asked), own_seconds=spent, shared=s.rows),
             method=s.method,
             surrogate=s.surrogate,
             seed=s.seed,
             link=box.link,
-            note=self.said(i, line),
-            **described(fit, y),
+            note=self.notes_on(i, line),
+            difference=s.difference,
+            **fields_of_fit(fit, y),
         )
+
+    def rows_asked(self, more: Sequence[Supplement], prediction: bool) -> int:
+        """How many rows were asked for one explanation: its supplements, and its prediction."""
+        return int(prediction) + sum(len(one.drawn) for one in more)
 
     def bounds(self, target: Target) -> Range:
         s = self.survey
-        return bounds_of(target, s.answers, s.task, s.setting.ask.box.link)
+        return bounds_of(target, s.answers, s.task, s.setting.box.link)
 
-    def said(self, i: int, line: Weighed) -> str:
+    def notes_on(self, i: int, line: Weighed) -> str:
         """What a reader should know of row i in this survey."""
         out = [self.survey.note]
         t, at = self.where[i]
         one = self.tables[t][0]
         conditions, rare = one.conditions(at), line.matches < len(line.weight) / 2
+        asking = "with the model at hand they are asked"
+        if self.survey.difference is not None:
+            asking = "with both models at hand they are asked, by the difference of their surveys"
         for which, words, remedy in (
-            (~line.known & rare, "with", "with the model at hand they are asked"),
-            (~line.known & ~rare, "without", "a larger survey has more of them"),
+            (~line.known_features & rare, "with", asking),
+            (~line.known_features & ~rare, "without", "a larger survey has more of them"),
         ):
             listed = [conditions[k] for k in np.flatnonzero(which)]
             if listed:
                 told_all = ", ".join(listed[:5]) + (" …" if len(listed) > 5 else "")
                 out.append(f"not known: the survey has too few rows {words} {told_all}; {remedy}")
-        if line.effective < FEW:
+        if line.effective < FEW_EFFECTIVE_ROWS:
             out.append(
                 f"this row is worth only {line.effective:.0f} rows of the survey: a larger survey, "
                 "or explainer.explain, knows more"
@@ -215,6 +291,13 @@ class Surveyed:
 
     def only(self, i: int) -> Surveyed:
         """Row i by itself."""
+        return self.take([i])
+
+    def take(self, rows: Sequence[int]) -> Surveyed:
+        """Some of the rows."""
         return replace(
-            self, ids=(self.ids[i],), states=self.states[i : i + 1], where=[self.where[i]]
+            self,
+            ids=tuple(self.ids[i] for i in rows),
+            states=self.states[list(rows)],
+            where=[self.where[i] for i in rows],
         )

@@ -9,7 +9,8 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle.types import InputError, clean, told
+from eagle._values.text import clean, short_repr
+from eagle.errors import InputError
 
 Indices: TypeAlias = NDArray[np.intp]
 Mask: TypeAlias = NDArray[np.bool_]
@@ -37,9 +38,9 @@ def find(
     fits = np.ones(count, dtype=bool)
     for part in filter(None, (piece.strip() for piece in clean(words).split(","))):
         condition = CONDITION.match(part)
-        place = None if condition is None else named(condition[1], names)
+        place = None if condition is None else place_of(condition[1], names)
         if condition is not None and place is None:
-            raise InputError(f"there is no column that begins with {told(condition[1])}")
+            raise InputError(f"there is no column that begins with {short_repr(condition[1])}")
         if condition is None or place is None:
             fits &= _contain(part, count, len(names), column)
         else:
@@ -47,7 +48,7 @@ def find(
     return np.flatnonzero(fits)
 
 
-def named(name: str, names: Sequence[str]) -> int | None:
+def place_of(name: str, names: Sequence[str]) -> int | None:
     """The column of this name, or the only one whose name begins so, in any case."""
     low = [one.casefold() for one in names]
     wanted = name.casefold()
@@ -75,7 +76,7 @@ def _meet(cells: NDArray[np.object_], sign: str, value: str) -> Mask:
     number = _number(value)
     if sign in COMPARE:
         if number is None:
-            raise InputError(f"{sign} compares with a number, which {told(value)} is not")
+            raise InputError(f"{sign} compares with a number, which {short_repr(value)} is not")
         numbers = np.array([_float(cell) for cell in cells.tolist()])
         return np.asarray(COMPARE[sign](numbers, number))
     wanted = value.casefold()

@@ -1,244 +1,122 @@
-"""What explanations say of many rows, as plain data that stays small for any number of rows."""
+"""All rows: explanations of rows spread over the table, and what they have in common."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import pairwise
-from typing import Any, Final
+from asyncio import to_thread
+from functools import partial
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle.explanations import Explanations
-from eagle.plot.many import FeatureValues, cell_of, stacked_up, thinned
-from eagle.statements import Means
-from eagle.surrogate.posterior import LEVEL
-from eagle.types import Array, InputError, short
-from eagle.web.payload import known
+from eagle._engine.pipeline import take_finished
+from eagle._engine.targets import Target
+from eagle._questions.statements import Means
+from eagle.errors import InputError
+from eagle.explanation import Explanation
+from eagle.explanations import Explanations, spread_over
+from eagle.web import payload_many
+from eagle.web.listing import ask_predictions
+from eagle.web.requests import AboutFeature, Run
+from eagle.web.state import State
+from eagle.web.worker import Job, Stopped
 
-SWARM: Final = 12
-"""Number of features with a swarm of points."""
+MAX_ROWS_FROM_SURVEY: Final = 500
+"""Number of rows, evenly spread, that are explained from a survey."""
 
-CELLS, STACK = 100, 10
-"""Cells of a swarm from left to right, and the maximum number of points in each."""
+MAX_ROWS_RATIO: Final = 1.25
+"""If all rows are at most this many times that number, all are explained."""
 
-POINTS: Final = 1500
-"""Points of a dependence that are sent, about this many at most."""
+MAX_ROWS_ONE_BY_ONE: Final = 60
+"""Number of rows explained without a survey: fewer, since each asks rows of its own."""
 
-GROUPS: Final = 4
-"""Number of groups, of about the same size, into which a number is cut."""
+Numbers: TypeAlias = NDArray[np.intp]
 
-LEVELS: Final = 8
-"""Levels beyond the most frequent ones are one group, "others"."""
-
-
-def overview(e: Explanations, rows: NDArray[np.intp], of: int, means: Means) -> dict[str, Any]:
-    """Importance with intervals and swarms of points. `rows` are the numbers of the rows explained,
-    among all `of` them."""
-    order = means.order()
-    return {
-        "rows": len(e),
-        "of": of,
-        "importance": {**bars(means, order), "signed": False},
-        "swarm": [swarm(e, rows, int(j)) for j in order[:SWARM]],
-        "names": [short(name, 160) for name in e.names],
-        "order": order.tolist(),
-        "method": e.method,
-    }
+Overview: TypeAlias = tuple[Explanations, Numbers, Means]
+"""Explanations, the numbers of their rows, and how much each feature matters over them."""
 
 
-def importance(e: Explanations) -> Means:
-    """The mean size of each score; without intervals where the method has no errors."""
-    if e.errors is not None:
-        return e.importance()
-    unknown = np.full(len(e.names), np.nan)
-    return Means(e.names, np.abs(e.scores).mean(axis=0), unknown, unknown, LEVEL)
+async def run_overview(state: State, job: Job, request: Run) -> dict[str, Any]:
+    """Explain rows spread over the table, once, and say what they have in common."""
+    key = _key(state, request)
+    done: Overview | None = state.result(key)
+    rows = _numbers(state, request)
+    if done is None or (request.rows is not None and len(done[1]) != len(rows)):
+        e, rows = await _explain_many(state, job, request, rows)
+        job.progress("weighing", 0, len(rows))
+        done = state.keep(key, (e, rows, await to_thread(payload_many.importance, e)))
+    return await to_thread(payload_many.overview, *done[:2], len(state.rows), done[2])
 
 
-def bars(means: Means, order: NDArray[np.intp]) -> dict[str, Any]:
-    """Numbers with intervals, as `chart.js` draws them."""
-    return {
-        "bars": [
-            {
-                "key": str(j),
-                "name": short(name, 160),
-                "condition": short(name, 160),
-                "value": "",
-                "score": float(means.value[j]),
-                "low": known(means.low[j]),
-                "high": known(means.high[j]),
-                "sure": None,
-            }
-            for j, name in enumerate(means.names)
-        ],
-        "order": order.tolist(),
-        "level": means.level,
-    }
+def _key(state: State, request: Run | AboutFeature) -> tuple[Any, ...]:
+    return "overview", state.survey is None, request.target, request.against
 
 
-def swarm(e: Explanations, rows: NDArray[np.intp], j: int) -> dict[str, Any]:
-    """The rows' scores of one feature: points that would overlap are stacked, some left out."""
-    scores = e.scores[:, j]
-    values = FeatureValues.of(e.data[:, j])
-    rank = np.nan_to_num(values.rank, nan=-1.0)
-    cells = cell_of(scores, CELLS)
-    shown = thinned(cells, rank, STACK)
-    lift = stacked_up(cells, shown, 1.0 / STACK, 1.0)
-    pale = _pale(e, j)
-    points = [
-        [int(rows[i]), known(scores[i]), round(float(up), 3), _rank(values, i), int(pale[i])]
-        for i, up in zip(shown.tolist(), lift, strict=True)
-    ]
-    return {"feature": j, "name": short(e.names[j], 160), "points": points, "key": _key(values)}
+def _numbers(state: State, request: Run) -> Numbers:
+    few = MAX_ROWS_FROM_SURVEY if state.survey is not None else MAX_ROWS_ONE_BY_ONE
+    most = len(state.rows) if len(state.rows) <= MAX_ROWS_RATIO * few else few
+    rows = spread_over(len(state.rows), request.rows or most)
+    if len(rows) < 2:
+        raise InputError("an overview needs at least two rows: give the page a table as X")
+    return rows
 
 
-def dependence(
-    e: Explanations, rows: NDArray[np.intp], j: int, other: int | None
-) -> dict[str, Any]:
-    """The scores of one feature against its value, coloured by another feature's value."""
-    for place in (j, other):
-        if place is not None and place >= len(e.names):
-            raise InputError(f"there is no feature number {place}")
-    values = FeatureValues.of(e.data[:, j])
-    tint = None if other is None else FeatureValues.of(e.data[:, other])
-    keep = np.flatnonzero(~values.missing)
-    if not len(keep):
-        raise InputError("this feature is missing in all rows")
-    x = values.numbers if values.levels is None else values.codes.astype(np.float64)
-    if len(keep) > POINTS:
-        grid = 60 * cell_of(x[keep], 60) + cell_of(e.scores[keep, j], 60)
-        for most in (8, 4, 2, 1):
-            few = thinned(grid, keep.astype(np.float64), most)
-            if len(few) <= POINTS:
-                break
-        keep = keep[few]
-    interval = e.interval(LEVEL)[:, j]
-    return {
-        "feature": j,
-        "name": short(e.names[j], 160),
-        "other": None if other is None else short(e.names[other], 160),
-        "levels": None if values.levels is None else [short(v, 40) for v in values.levels],
-        "dates": values.dates,
-        "key": None if tint is None else _key(tint),
-        "absent": int(values.missing.sum()),
-        "points": [
-            [
-                int(rows[i]),
-                float(x[i]),
-                float(e.scores[i, j]),
-                known(interval[i, 0]),
-                known(interval[i, 1]),
-                None if tint is None else _rank(tint, i),
-            ]
-            for i in keep.tolist()
-        ],
-    }
+async def _explain_many(
+    state: State, job: Job, request: Run, rows: Numbers
+) -> tuple[Explanations, Numbers]:
+    target, places = state.target(request.target, request.against), rows.tolist()
+    X = await to_thread(state.rows.take, places)
+    if state.has_model:
+        await ask_predictions(state, job, places)
+    answers = [state.predictions.get(i) for i in places]
+    if state.survey is None:
+        aim = state.default_target(answers[0]) if target is None else target
+        return await state.worker.do(job, partial(_one_by_one, state, job, X, aim, rows))
+    aim = state.default_target(None) if target is None else target
+    asked = [one for one in answers if one is not None]
+    given = np.stack(asked) if len(asked) == len(answers) else None
+    job.progress("explaining", 0, len(rows))
+    explain = partial(state.survey.explain_many, predictions=given, ask=False, progress=False)
+    return await to_thread(explain, X, aim), rows
 
 
-def cohorts(e: Explanations, j: int, order: NDArray[np.intp]) -> dict[str, Any]:
-    """How mean scores differ between groups of rows, with intervals for all at once."""
-    if j >= len(e.names):
-        raise InputError(f"there is no feature number {j}")
-    values = FeatureValues.of(e.data[:, j])
-    labels, names = _labels(values)
-    groups = {name: labels == k for k, name in enumerate(names)}
-    few = [name for name, mask in groups.items() if mask.sum() < 2]
-    if len(groups) - len(few) < 2:
-        raise InputError(f"{e.names[j]} has too few rows in each group to compare them")
-    rest = {name: mask for name, mask in groups.items() if name not in few}
-    frame = e.compare(rest)
-    compared = []
-    for name in dict.fromkeys(frame["group"]):
-        part = frame[frame["group"] == name]
-        columns = (part["difference"], part["low"], part["high"])
-        value, low, high = (np.asarray(column, dtype=np.float64) for column in columns)
-        against = str(part["against"].iloc[0])
-        compared.append(
-            {
-                "group": short(str(name), 80),
-                "against": short(against, 80),
-                "count": int(part["rows"].iloc[0]),
-                **bars(Means(e.names, value, low, high, LEVEL), order),
-                "signed": True,
-            }
-        )
-    return {
-        "feature": j,
-        "name": short(e.names[j], 160),
-        "groups": compared,
-        "ranges": values.levels is None and len(_different(values)) > GROUPS,
-    }
+def _one_by_one(
+    state: State, job: Job, X: Any, target: Target, rows: Numbers
+) -> tuple[Explanations, Numbers]:
+    """What is explained when this is stopped, or an error or the limit ends it, is kept."""
+    done: list[Explanation] = []
+    places = list(range(len(rows)))
+    try:
+        for e in state.asking().explain_each(X, target, limit=state.limit_left()):
+            done.append(e)
+            job.progress("explaining", len(done), len(rows))
+    except (Stopped, Exception) as error:
+        more = take_finished(error)
+        places = [*range(len(done)), *sorted(more)]
+        done += [more[i] for i in sorted(more)]
+        if job.left or len(done) < 2:
+            raise
+    rows = rows[places]
+    return Explanations.of(done, [state.rows.label(i) for i in rows.tolist()]), rows
 
 
-def _labels(values: FeatureValues) -> tuple[NDArray[np.intp], list[str]]:
-    """A group for each row, and the groups' names: ranges of numbers, or levels."""
-    if values.levels is not None:
-        names = [short(level, 40) for level in values.levels[:LEVELS]]
-        codes = np.minimum(values.codes, LEVELS)
-        if len(values.levels) > LEVELS:
-            names.append("others")
-    else:
-        names, codes = _ranges(values)
-    if (codes < 0).any():
-        codes = np.where(codes < 0, len(names), codes)
-        names = [*names, "missing"]
-    return codes, _distinct(names)
+# -- one feature of the overview -----------------------------------------------------------------
 
 
-def _different(values: FeatureValues) -> Array:
-    """The different numbers there are."""
-    return np.unique(values.numbers[~np.isnan(values.numbers)])
+def dependence(state: State, request: AboutFeature) -> dict[str, Any]:
+    e, rows, _ = _overview(state, request)
+    return payload_many.dependence(e, rows, request.feature, request.other)
 
 
-def _ranges(values: FeatureValues) -> tuple[list[str], NDArray[np.intp]]:
-    """Ranges of about as many rows each."""
-    numbers = values.numbers
-    present, distinct = numbers[~np.isnan(numbers)], _different(values)
-    if len(distinct) <= GROUPS:
-        codes = np.searchsorted(distinct, numbers)
-        names = [values.text(float(value)) for value in distinct]
-    else:
-        cuts = np.unique(np.quantile(present, np.arange(1, GROUPS) / GROUPS))
-        cuts = cuts[cuts < distinct[-1]]
-        codes = np.searchsorted(cuts, numbers)
-        ends = [values.text(float(cut)) for cut in cuts]
-        middle = [f"{a} to {b}" for a, b in pairwise(ends)]
-        names = [f"up to {ends[0]}", *middle, f"above {ends[-1]}"]
-    return names, np.where(np.isnan(numbers), -1, codes).astype(np.intp)
+def groups(state: State, request: AboutFeature) -> dict[str, Any]:
+    e, _, means = _overview(state, request)
+    return payload_many.groups(e, request.feature, means.order())
 
 
-def _distinct(names: Sequence[str]) -> list[str]:
-    """Names that differ, also where two were cut to the same text."""
-    out: list[str] = []
-    for name in names:
-        out.append(name if name not in out else f"{name} ({len(out)})")
-    return out
-
-
-def _pale(e: Explanations, j: int) -> NDArray[np.bool_]:
-    """Whether each row's interval contains zero."""
-    low, high = e.interval(LEVEL)[:, j].T
-    return np.asarray((low <= 0) & (high >= 0))
-
-
-def _rank(values: FeatureValues, i: int) -> float | None:
-    rank = known(values.rank[i])
-    return None if rank is None else round(rank, 3)
-
-
-def _key(values: FeatureValues) -> dict[str, Any]:
-    """What the colours of points stand for: from a low to a high number, or levels."""
-    if values.levels is not None:
-        return {"kind": "levels", "levels": [short(v, 40) for v in values.levels[:LEVELS]]}
-    if values.missing.all():
-        return {"kind": "missing"}
-    low, high = values.ends
-    return {"kind": "numbers", "low": low, "high": high}
-
-
-def surprise(predictions: Array) -> Array:
-    """How far each row's prediction is from the mean of the table's."""
-    return np.asarray(np.abs(predictions - predictions.mean()))
-
-
-__all__ = ["bars", "cohorts", "dependence", "importance", "overview", "surprise", "swarm"]
+def _overview(state: State, request: AboutFeature) -> Overview:
+    """The overview that was made before."""
+    state.target(request.target, request.against)
+    done: Overview | None = state.result(_key(state, request))
+    if done is None:
+        raise InputError("open «All rows» first: these rows are not explained yet")
+    return done

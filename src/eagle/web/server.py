@@ -1,23 +1,27 @@
-"""`eagle.serve`: the page's server, on this machine unless another address is given."""
+"""`eagle.serve`: the page's server, for one user, on this machine alone."""
 
 from __future__ import annotations
 
 import socket
 import threading
-from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, final
 
+from eagle._values.checks import integer
+from eagle._values.packages import one_thread
+from eagle._values.text import short_repr
+from eagle.cost import check_price
+from eagle.errors import EagleError, InputError, MissingExtraError
 from eagle.explainer import Explainer
-from eagle.packages import one_thread
-from eagle.quote import check_price
+from eagle.limit import Limit, refuse_limit
 from eagle.survey.survey import Survey
-from eagle.types import EagleError, InputError, MissingExtraError, integer, told
-from eagle.until import Budget, refuse_limit
 
 if TYPE_CHECKING:
-    from eagle.web.room import Room
+    from eagle.web.state import State
+
+HOST: Final = "127.0.0.1"
 
 PORT: Final = 8765
 """The port, if it is free; else any."""
@@ -27,51 +31,43 @@ SETTINGS: Final[dict[str, Any]] = {
     "access_log": False,
     "timeout_graceful_shutdown": 2,
     "lifespan": "off",
+    "ws": "none",
 }
 """Settings of uvicorn. Nothing is logged of what is asked, and open streams do not hold it up."""
-
-HERE: Final = ("127.0.0.1", "::1", "localhost")
-"""Addresses that only this machine can reach."""
 
 
 def serve(
     explainer: Explainer | Survey,
-    X: Any = None,
+    X: Any,
     *,
     survey: Survey | int | None = None,
-    limit: Budget | None = None,
+    limit: Limit | None = None,
     price_per_row: float | None = None,
-    together: int = 1,
-    host: str = "127.0.0.1",
     port: int | None = None,
-    names: Sequence[str] = (),
     token: str | None = None,
     title: str = "EAGLE",
     browser: bool = False,
 ) -> None:
-    """Show explanations in a browser until Ctrl-C. The link to open is printed.
+    """Show explanations in a browser on this machine until Ctrl-C. The link to open is printed.
 
-    `X` are the rows that can be opened: a table, or a list of images or texts; without it the page
-    begins with a typical row. With a `survey`, or the number of rows of one to ask now, rows are
-    explained from it at once. Otherwise the model is asked as rows are opened. `limit` holds for
-    all that is asked from the page, by all who open it. The model is asked by `together`
-    threads at a time, one by default.
+    `X` are the rows that can be opened: a table, or a list of images, texts or series. With a
+    `survey`, or the number of rows of one to ask now, rows are explained from it at once. Otherwise
+    the model is asked as rows are opened. `limit` holds for all that is asked from the page. The
+    model is asked on one thread: what needs it waits in order, and what does not need it never
+    waits.
 
-    Only who has the link can use the page: it has a random `token`, or the one you give. Give one
-    to start the server again under pages that are open. With another `host` than this machine,
-    say under which `names` the page is opened.
+    The page is for one user: only this machine can reach it, and only who has the link can use it.
+    The link has a random `token`, or the one you give. Give one, and the port, to start the server
+    again under pages that are open.
     """
-    uvicorn = needed()
-    page = prepared(
+    uvicorn = require_packages()
+    page = prepare_page(
         explainer,
         X,
         survey=survey,
         limit=limit,
         price_per_row=price_per_row,
-        together=together,
-        host=host,
         port=port,
-        names=names,
         token=token,
         title=title,
     )
@@ -82,73 +78,58 @@ def serve(
         threading.Timer(0.5, webbrowser.open, [page.link]).start()
     config = uvicorn.Config(page.app, **SETTINGS)
     try:
-        with one_thread():  # small products are faster so, and many clients share the machine
-            uvicorn.Server(config).run(sockets=[page.line])
+        # Small products are faster on one thread, and the machine has other work.
+        with one_thread(), suppress(KeyboardInterrupt):
+            uvicorn.Server(config).run(sockets=[page.socket])
     finally:
         page.close()
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class PreparedPage:
-    """A page before it is served: its app, its room, the socket it listens at, and its link."""
+class Page:
+    """A page before it is served: its app and its state, the socket it listens at, and its link."""
 
     app: Any
-    room: Room
-    line: socket.socket
+    state: State
+    socket: socket.socket
     link: str
 
     def close(self) -> None:
-        self.room.workers.close()
-        self.line.close()
+        self.state.worker.close()
+        self.socket.close()
 
 
-def prepared(
+def prepare_page(
     explainer: Explainer | Survey,
     X: Any,
     *,
     survey: Survey | int | None = None,
-    limit: Budget | None = None,
+    limit: Limit | None = None,
     price_per_row: float | None = None,
-    together: int = 1,
-    host: str = "127.0.0.1",
     port: int | None = None,
-    names: Sequence[str] = (),
     token: str | None = None,
     title: str = "EAGLE",
-) -> PreparedPage:
+) -> Page:
     """All that `serve` runs. A survey is asked for here; nothing else is."""
     from eagle.web.app import application
-    from eagle.web.guard import Keys
-    from eagle.web.jobs import Job
-    from eagle.web.room import Room
+    from eagle.web.security import check_token
+    from eagle.web.state import State
 
     check(explainer, survey, limit, price_per_row)
-    keys = Keys.of(token)
+    token = check_token(token)
     if survey is not None and not isinstance(survey, Survey):
         assert isinstance(explainer, Explainer)  # checked above
         survey = explainer.survey(survey, limit=limit)
-    room = Room(
-        explainer,
-        X,
-        survey=survey,
-        limit=limit,
-        price_per_row=price_per_row,
-        together=together,
-    )
-    line = listening(host, port)
+    state = State(explainer, X, survey=survey, limit=limit, price_per_row=price_per_row)
+    line = listen(port)
     at = line.getsockname()[1]
-    shown = f"[{host}]" if ":" in host else host
-    hosts = [f"{name}:{at}" for name in (shown, *names)]
-    if host in HERE:
-        hosts += [f"{name}:{at}" for name in ("127.0.0.1", "localhost", "[::1]")]
-    app = application(room, keys, hosts, title)
-    room.workers.begin(Job("the server itself"), room.warm)
-    name = names[0] if names else shown
-    return PreparedPage(app, room, line, f"http://{name}:{at}/#token={keys.token}")
+    app = application(state, token, at, title)
+    state.warm_up()
+    return Page(app, state, line, f"http://{HOST}:{at}/#token={token}")
 
 
-def needed() -> Any:
+def require_packages() -> Any:
     """The packages of the extra `web`, or a sentence that says how to install them."""
     for name in ("starlette", "pydantic", "uvicorn"):
         try:
@@ -161,7 +142,7 @@ def needed() -> Any:
 def check(explainer: Any, survey: Any, limit: Any, price_per_row: Any) -> None:
     """Refuse what does not fit, before anything is asked."""
     if not isinstance(explainer, Explainer | Survey):
-        raise InputError(f"serve takes an Explainer or a Survey, not {told(explainer)}")
+        raise InputError(f"serve takes an Explainer or a Survey, not {short_repr(explainer)}")
     if isinstance(explainer, Survey) and survey is not None:
         raise InputError("serve takes one survey: give it first, or as survey=")
     if survey is not None and not isinstance(survey, Survey):
@@ -170,18 +151,17 @@ def check(explainer: Any, survey: Any, limit: Any, price_per_row: Any) -> None:
     check_price(price_per_row)
 
 
-def listening(host: str, port: int | None) -> socket.socket:
+def listen(port: int | None) -> socket.socket:
     """A socket at the port, or at the usual one, or where that is taken at any."""
-    kind = socket.AF_INET6 if ":" in host else socket.AF_INET
     for one in (PORT, 0) if port is None else (port,):
-        line = socket.socket(kind, socket.SOCK_STREAM)
+        line = socket.socket()
         line.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            line.bind((host, one))
+            line.bind((HOST, one))
             line.listen(128)
             return line
         except (OSError, OverflowError) as error:
             line.close()
             if one == 0 or port is not None:
-                raise EagleError(f"the page cannot be served at {host}:{one}: {error}") from None
+                raise EagleError(f"the page cannot be served at {HOST}:{one}: {error}") from None
     raise AssertionError("a loop of at least one port returns or raises")

@@ -8,7 +8,7 @@ import { dependencePlot, legend, swarms } from "./swarm.js";
 export function allView(page) {
   const top = h("div", { class: "bar-top" });
   const importance = panel("Which features matter", "The mean size of each feature's score, with a 95% interval.");
-  const swarm = panel("For whom", "A point for each row, coloured by the row's own value. Pale: the interval contains zero.");
+  const swarm = panel("For whom", "A point for each row, coloured by the row's own value. Pale: not sure which way.");
   const dependence = panel("How a value acts", "The score of a feature against its value, with 95% intervals.");
   const cohorts = panel("Groups beside one another", "How mean scores differ between groups, with intervals that hold for all at once.");
   const element = h("div", { class: "allview" }, h("h1", { class: "unseen" }, "All rows"), top);
@@ -56,7 +56,7 @@ export function allView(page) {
     top.replaceChildren(bar, told, h("button", { type: "button", onclick: () => running?.stop() }, "Stop"));
     const mine = key;
     running = run({ row: state().row, ...about(), kind: "overview", rows }, {
-      waiting: () => { told.textContent = "Waiting for others …"; },
+      waiting: () => { told.textContent = "Waiting for the model …"; },
       progress: ({ what, done, of }) => { bar.max = of; if (done) bar.value = done; else bar.removeAttribute("value"); told.textContent = done ? `${what}: ${count(done)} of ${count(of)}` : `${what} ${count(of)} rows …`; },
       done: (got) => { if (mine !== key) return; made = got; page.spent(got.spent); draw(); },
       failed: ({ error }) => { page.fail(error); top.replaceChildren(h("button", { type: "button", onclick: () => begin(rows) }, "Try again")); },
@@ -107,7 +107,7 @@ export function allView(page) {
     cohorts.controls.replaceChildren(features(feature, (value) => { page.go({ cohort: Number(value) }, { quietly: true }); drawCohorts(); }));
     cohorts.body.replaceChildren(h("p", { class: "quiet" }, "Comparing groups …"));
     try {
-      const data = await post("/api/cohorts", { ...about(), feature });
+      const data = await post("/api/groups", { ...about(), feature });
       const inside = data.groups.flatMap((group) => strongest(group, 5).flatMap((bar) => [bar.low, bar.high, bar.score]));
       const ends = [Math.min(0, ...inside), Math.max(0, ...inside)]; // one scale for all groups
       cohorts.body.replaceChildren(...data.groups.flatMap((group, k) => {

@@ -1,7 +1,7 @@
-// The way to the server. Each request shows the token in a header; a stream shows a signed ticket.
+// The way to the server. Each request shows the token in a header.
 
 const STORE = `eagle-token:${location.host}`;
-const client = crypto.randomUUID();
+const GONE = "The server does not answer. Is it still running?";
 let token = "";
 
 // The token of the link, remembered for this address; it is taken out of the address at once.
@@ -22,14 +22,14 @@ export class Refused extends Error {
 }
 
 async function asked(path, body, signal) {
-  const headers = { Authorization: `Bearer ${token}`, "X-Client": client };
+  const headers = { Authorization: `Bearer ${token}` };
   if (body !== undefined) headers["Content-Type"] = "application/json";
   let answer;
   try {
     answer = await fetch(path, { method: body === undefined ? "GET" : "POST", headers, body: body && JSON.stringify(body), signal });
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new Refused(0, "The server does not answer. Is it still running?");
+    throw new Refused(0, GONE);
   }
   if (!answer.ok) {
     const said = await answer.json().catch(() => ({}));
@@ -42,44 +42,32 @@ export const fetched = async (path) => (await asked(path)).json();
 export const post = async (path, body, signal) => (await asked(path, body, signal)).json();
 export const file = async (path, body) => (await asked(path, body)).blob();
 
-// Starts a run and listens to its events until it is done. A broken line is taken up again by the
-// browser, which says what it heard last; a server that has forgotten the run starts it again.
-// Returns { stop, close }.
+// Starts a run and listens to its events, a line of JSON each, until it is done. To `close` it leaves
+// the run, which asks no more; `stop` ends it with what it has.
 export function run(wish, on) {
-  let source, ticket, closed = false, tries = 0;
-  const close = () => { closed = true; source?.close(); };
-  const heard = (name) => (event) => {
-    tries = 0;
-    const data = JSON.parse(event.data);
-    if (name === "done" || name === "failed") close();
-    on[name]?.(data);
-  };
-  async function begin() {
-    try {
-      ticket = (await post("/api/runs", wish)).ticket;
-    } catch (error) {
-      if (error.status === 0 && tries > 0 && tries < 20) return again();
-      closed = true;
-      on.failed?.({ error: error.message });
-      return undefined;
+  const closing = new AbortController();
+  let number = null;
+  async function listen() {
+    const answer = await asked("/api/run", wish, closing.signal);
+    for await (const { event, data } of events(answer.body)) {
+      if (event === "begun") number = data.run;
+      if (event === "begun" && data.waiting) on.waiting?.();
+      on[event]?.(data);
+      if (event === "done" || event === "failed") return;
     }
-    return listen();
+    throw new Refused(0, GONE);
   }
-  function listen() {
-    if (closed) return;
-    source = new EventSource(`/api/stream/${ticket}`);
-    for (const name of ["waiting", "look", "progress", "done", "failed"]) source.addEventListener(name, heard(name));
-    source.onerror = () => {
-      if (closed) return;
-      on.broken?.();
-      if (source.readyState === EventSource.CLOSED) again();
-    };
+  listen().catch((error) => { if (!closing.signal.aborted) on.failed({ error: error.message }); });
+  return { close: () => closing.abort(), stop: () => number && post("/api/stop", { run: number }).catch(() => {}) };
+}
+
+async function* events(body) {
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  const next = () => reader.read().catch(() => { throw new Refused(0, GONE); });
+  let rest = "";
+  for (let part = await next(); !part.done; part = await next()) {
+    const lines = (rest + part.value).split("\n");
+    rest = lines.pop();
+    for (const line of lines) yield JSON.parse(line);
   }
-  function again() {
-    tries += 1;
-    if (tries < 20 && !closed) setTimeout(begin, 500);
-    else if (!closed) { closed = true; on.failed?.({ error: "The server does not answer. Is it still running?" }); }
-  }
-  begin();
-  return { close, stop: () => ticket && post("/api/stop", { ticket }).catch(() => {}) };
 }

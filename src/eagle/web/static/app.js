@@ -28,8 +28,8 @@ export const page = {
   spent(spent) {
     if (!spent) return;
     page.about.spent = spent;
-    const { price, limit } = page.about;
-    const money = price === null ? "" : ` · ${spent.money.toFixed(2)} spent`;
+    const { limit } = page.about;
+    const money = spent.money === null ? "" : ` · ${spent.money.toFixed(2)} spent`;
     const most = limit?.rows ? ` of ${count(limit.rows)}` : limit?.money ? ` (limit ${limit.money})` : "";
     get("spent").textContent = `${count(spent.rows)} model rows asked${money}${most}`;
   },

@@ -1,5 +1,5 @@
 // Bars with intervals as SVG, from the plain data of `eagle.web.payload`. No state, no outside
-// request: the page, a report and a notebook widget draw with the same functions.
+// request.
 //
 //   import { bars } from "./chart.js";
 //   bars(svg, payload, { width: 640, most: 12 });
@@ -63,7 +63,7 @@ export function percent(value) {
 }
 
 // Whether the interval excludes 0, or there is none.
-export const clear = (bar) => !(known(bar.low) && bar.low <= 0 && bar.high >= 0);
+export const clear = (bar) => bar.clear;
 
 // The largest size that any bar or interval reaches.
 export function reach(items) {

@@ -6,7 +6,7 @@ import { blank, element as node, number, reach, set, signed, single, words } fro
 import { choice, count, h } from "./dom.js";
 import { called } from "./row.js";
 
-const FIRST = ["EAGLE", "LIME", "BayLIME"];
+const FIRST = ["default", "LIME", "BayLIME"];
 
 export function methodsView(page) {
   const name = h("h1", {});
@@ -45,7 +45,7 @@ export function methodsView(page) {
     status.replaceChildren(bar, told, h("button", { type: "button", onclick: () => running?.stop() }, "Stop"));
     const { row, edits, target, against } = page.state;
     running = run({ row, edits, target, against, kind: "compare", methods: chosen, runs, converged: truth.checked }, {
-      waiting: () => { told.textContent = "Waiting for others …"; },
+      waiting: () => { told.textContent = "Waiting for the model …"; },
       progress: ({ what, done, of }) => { bar.max = of; bar.value = done; told.textContent = `${what} …`; },
       done: (got) => { status.replaceChildren(); page.spent(got.spent); draw(got); page.say(`Compared: ${got.title}`); },
       failed: ({ error }) => { status.replaceChildren(); page.fail(error); },

@@ -29,7 +29,7 @@ export function rowView(page) {
   const notes = h("div", { class: "notes" });
   const reset = h("button", { type: "button", hidden: true, onclick: () => undo() }, "Undo edits");
   const pin = h("button", { type: "button", onclick: () => pinThis() }, "Pin");
-  const save = saveMenu(page, () => last && ({ payload: last, wish: { ...wish(), ask: asks }, name: `${page.about.title} ${page.state.row}`.replace(/[^\w-]+/g, "-"), label: `score (${last.unit})` }));
+  const save = saveMenu(page, () => last && ({ payload: last, wish: { ...wish(), ask: asks, until }, name: `${page.about.title} ${page.state.row}`.replace(/[^\w-]+/g, "-"), label: `score (${last.unit})` }));
   const beside = h("section", { class: "card beside", "aria-label": "Pinned explanation", hidden: true });
   const card = h("section", { class: "card main", "aria-label": "Explanation" },
     h("div", { class: "cardhead" }, h("div", {}, name, verdict), h("div", { class: "buttons" }, reset, pin, save)),
@@ -37,7 +37,7 @@ export function rowView(page) {
   features.element.classList.toggle("bare", page.about.kind !== "table");
   const element = h("div", { class: "rowview" }, rows.element, h("div", { class: "sides" }, card, beside));
 
-  let at = null, values = [], last = null, first = null, running = null, flying = false, again = false, stamp = 0, asks = true, until = "all", pinned = null;
+  let at = null, values = [], last = null, first = null, running = null, flying = false, flight = null, again = false, stamp = 0, asks = true, until = "all", pinned = null;
   const state = () => page.state;
   const edited = () => Object.keys(state().edits).length > 0;
   const atOnce = () => page.about.survey !== null;
@@ -89,25 +89,29 @@ export function rowView(page) {
 
   function explain({ still = true } = {}) {
     drawnEdits = JSON.stringify(state().edits);
-    if (atOnce()) return fromSurvey(still);
+    if (atOnce()) return fromSurvey(still, !still);
     running?.close();
     if (page.about.price !== null) return offer();
     return still ? soon() : ask();
   }
 
-  // From the survey: the latest edit is sent as soon as the one before is answered.
-  async function fromSurvey(still) {
-    if (flying) { again = true; return; }
+  // From the survey: the latest edit is sent as soon as the one before is answered. With `drop` the
+  // one before is not waited for, so that a model that hangs is in nobody's way.
+  async function fromSurvey(still, drop = false) {
+    if (flying) { again = true; if (drop) flight.abort(); return; }
     flying = true;
     const sent = performance.now();
+    said();
     try {
       do {
         again = false;
         const mine = JSON.stringify(wish());
-        const got = await post("/api/explain", { ...wish(), ask: asks });
-        if (JSON.stringify(wish()) === mine) draw(got, still && last !== null, true);
+        flight = new AbortController();
+        const got = await post("/api/explain", { ...wish(), ask: asks }, flight.signal).catch((error) => {
+          if (error.name !== "AbortError") throw error;
+        });
+        if (got && JSON.stringify(wish()) === mine) draw(got, still && last !== null, true);
       } while (again);
-      said();
       const began = stamp;
       if (began) requestAnimationFrame(() => setTimeout(() => { document.body.dataset.latency = (performance.now() - began).toFixed(1); }));
       document.body.dataset.request = (performance.now() - sent).toFixed(1);
@@ -126,7 +130,7 @@ export function rowView(page) {
 
   function said() {
     if (status.firstElementChild?.dataset.survey) return; // what has the focus keeps it
-    const box = h("input", { type: "checkbox", checked: asks, onchange: () => { asks = box.checked; fromSurvey(true); } });
+    const box = h("input", { type: "checkbox", checked: asks, onchange: () => { asks = box.checked; fromSurvey(true, true); } });
     status.replaceChildren(h("p", { class: "quiet", "data-survey": "1" }, `Scores from a survey of ${count(page.about.survey.rows)} rows: the model is not asked for them.`),
       page.about.can.ask ? h("label", { class: "tick" }, box, "Ask the model for this row's prediction") : "");
   }
@@ -149,15 +153,14 @@ export function rowView(page) {
     const began = performance.now();
     card.setAttribute("aria-busy", "true");
     running = run({ ...wish(), kind: "explain", until }, {
-      waiting: ({ before }) => { told.textContent = `Waiting for ${before} other${before === 1 ? "" : "s"} …`; },
-      broken: () => { told.textContent = "The line broke: trying again …"; },
+      waiting: () => { told.textContent = "Waiting for the model …"; },
       look: (got) => {
         if (JSON.stringify(wish()) !== mine) return;
-        const goal = known(got.forecast) ? Math.max(got.forecast, got.bill.rows) : most;
+        const goal = known(got.forecast) ? Math.max(got.forecast, got.cost.rows) : most;
         bar.max = goal;
-        bar.value = got.bill.rows;
-        const left = (performance.now() - began) / 1000 * (goal / Math.max(1, got.bill.rows) - 1);
-        told.textContent = `${count(got.bill.rows)} of about ${count(goal)} rows${page.money(got.bill.rows)}${left > 2 ? `, about ${count(left)} s left` : ""}`;
+        bar.value = got.cost.rows;
+        const left = (performance.now() - began) / 1000 * (goal / Math.max(1, got.cost.rows) - 1);
+        told.textContent = `${count(got.cost.rows)} of about ${count(goal)} rows${page.money(got.cost.rows)}${left > 2 ? `, about ${count(left)} s left` : ""}`;
         draw(got, last !== null && edited(), false);
       },
       done: (got) => {
@@ -166,7 +169,7 @@ export function rowView(page) {
         draw(got, edited(), true);
         tell(got);
         const rule = choice("Stop when", STOPS, until, (value) => { until = value; ask(); });
-        status.replaceChildren(h("p", { class: "quiet", "data-testid": "asked" }, `${count(got.bill.rows)} rows asked${page.money(got.bill.rows)}${/whole plan/.test(got.bill.stopped) || !got.bill.stopped ? "" : `: ${got.bill.stopped}`}.`), rule, ...offers());
+        status.replaceChildren(h("p", { class: "quiet", "data-testid": "asked" }, `${count(got.cost.rows)} rows asked${page.money(got.cost.rows)}${/whole plan/.test(got.cost.stopped) || !got.cost.stopped ? "" : `: ${got.cost.stopped}`}.`), rule, ...offers());
       },
       failed: ({ error }) => { card.removeAttribute("aria-busy"); status.replaceChildren(h("button", { type: "button", onclick: () => ask() }, "Try again")); page.fail(error); },
     });
@@ -224,7 +227,7 @@ export function rowView(page) {
   }
 
   function tell(got) {
-    notes.replaceChildren(...got.warnings.map((text) => h("p", { class: "warn" }, text)),
+    notes.replaceChildren(...got.notes.map((text) => h("p", { class: "remark" }, text)), ...got.warnings.map((text) => h("p", { class: "warn" }, text)),
       got.facts.length ? h("details", { class: "facts", open: true }, h("summary", {}, "How this was made"), ...got.facts.map((text) => h("p", {}, text))) : "");
     page.spent(got.spent);
   }

@@ -20,7 +20,7 @@ export function rowList(page, open) {
   const element = h("aside", { class: "card rows", "aria-label": "Rows" },
     h("label", { class: "choice" }, h("span", {}, "Find"), search),
     h("div", { class: "pair" }, sort, turn), hint, total, items, more);
-  let loaded = [], asked = 0;
+  let loaded = [], asked = 0, flight = null;
 
   items.addEventListener("keydown", (event) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
@@ -33,11 +33,14 @@ export function rowList(page, open) {
 
   async function load(start) {
     const mine = (asked += 1);
+    flight?.abort(); // predictions of a list that is not shown any more
+    flight = new AbortController();
+    const { signal } = flight;
     const { search: words, sort: by, down, target } = page.state;
     turn.textContent = by === "own" ? (down ? "first to last" : "last to first") : down ? "highest first" : "lowest first";
     hint.textContent = by === "surprise" ? "Surprise: how far a row's prediction is from the mean of the table's." : "";
     try {
-      if (by !== "own" && page.about.predicted < page.about.rows && !(await learnAll())) return;
+      if (by !== "own" && page.about.predicted < page.about.rows && !(await learnAll(signal))) return;
       const found = await post("/api/rows", { search: words, sort: by, down, target, start, count: PAGE });
       if (mine !== asked) return;
       loaded = start ? [...loaded, ...found.rows] : found.rows;
@@ -46,15 +49,15 @@ export function rowList(page, open) {
       if (found.problem) hint.textContent = found.problem;
       draw();
       if (start === 0) page.fail("");
-      await learn(found.rows, mine);
+      await learn(found.rows, mine, signal);
     } catch (error) { if (mine === asked) page.fail(error); }
   }
 
   // Predictions of the rows in sight: one small call, unless rows cost money.
-  async function learn(rows, mine) {
+  async function learn(rows, mine, signal) {
     const unknown = rows.filter((one) => one.prediction === null).map((one) => one.row);
     if (!unknown.length || !page.about.can.ask || page.about.price !== null || page.about.limit) return;
-    const told = await post("/api/predict", { rows: unknown });
+    const told = await post("/api/predict", { rows: unknown }, signal);
     took(told);
     if (mine !== asked) return;
     const { search: words, sort: by, down, target } = page.state;
@@ -65,7 +68,7 @@ export function rowList(page, open) {
     draw();
   }
 
-  async function learnAll() {
+  async function learnAll(signal) {
     const left = page.about.rows - page.about.predicted;
     if (!page.about.can.ask) { page.fail("Sorting by prediction needs the model, which is not here."); return false; }
     if ((page.about.price !== null || page.about.limit) && !allowed) {
@@ -73,7 +76,7 @@ export function rowList(page, open) {
       return false;
     }
     hint.textContent = `Asking ${count(left)} predictions …`;
-    took(await post("/api/predict", { everything: true }));
+    took(await post("/api/predict", { everything: true }, signal));
     hint.textContent = page.state.sort === "surprise" ? "Surprise: how far a row's prediction is from the mean of the table's." : "";
     return true;
   }

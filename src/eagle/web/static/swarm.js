@@ -98,5 +98,5 @@ export function dependencePlot(data, width, open) {
     const shown = data.levels ? data.levels[value] : data.dates ? new Date(value * 86400000).toISOString().slice(0, 10) : number(value, 5);
     element(dots, "circle", { cx, cy: y(score).toFixed(1), r: 3, fill: rank === null ? "var(--up)" : tint(rank, data.key), "fill-opacity": 0.75, "data-row": row, "data-score": score, "data-value": shown });
   });
-  return plot(svg, `Scores of ${data.name} against its values`, (d) => `Row ${d.row}: ${data.name} = ${d.value}, score ${signed(Number(d.score))}`, open);
+  return plot(svg, `Scores of ${data.label} against its values`, (d) => `Row ${d.row}: ${data.name} = ${d.value}, score ${signed(Number(d.score))}`, open);
 }

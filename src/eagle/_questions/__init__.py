@@ -1,0 +1,1 @@
+"""What is asked of many results: statements about a table, and their totals."""

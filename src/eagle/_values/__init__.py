@@ -1,0 +1,1 @@
+"""Values and helpers that all parts share."""

@@ -1,0 +1,71 @@
+"""Optional packages, imported where they are used: a missing one is a sentence."""
+
+from __future__ import annotations
+
+import warnings
+from contextlib import AbstractContextManager, nullcontext
+from importlib import import_module
+from threading import Lock
+from typing import Any, Final, final
+
+from eagle.errors import MissingExtraError
+
+
+@final
+class _OneThread:
+    """The process's limit on threads of linear algebra. It ends when the last user leaves."""
+
+    def __init__(self) -> None:
+        self._lock, self._users = Lock(), 0
+        self._limits: AbstractContextManager[Any] = nullcontext()
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if not self._users:
+                self._limits = _limits()
+                self._limits.__enter__()
+            self._users += 1
+
+    def __exit__(self, *error: object) -> None:
+        with self._lock:
+            self._users -= 1
+            if not self._users:
+                self._limits.__exit__(None, None, None)
+
+
+_ONE_THREAD: Final = _OneThread()
+
+
+def one_thread() -> AbstractContextManager[None]:
+    """Within it linear algebra takes one thread, if `threadpoolctl`, which scikit-learn brings, is
+    installed. Small products are faster so: threads would wait for one another. The limit is that
+    of the whole process, so threads that are within it at the same time share it."""
+    return _ONE_THREAD
+
+
+def _limits() -> AbstractContextManager[Any]:
+    try:
+        limits: AbstractContextManager[Any] = import_module("threadpoolctl").threadpool_limits(1)
+    except ImportError:
+        return nullcontext()
+    return limits
+
+
+DISTRIBUTIONS: Final = {"sklearn": "scikit-learn", "skimage": "scikit-image", "PIL": "pillow"}
+"""The names under which packages are installed, where these are not those of their modules."""
+
+
+def package(module: str, what: str, extra: str) -> Any:
+    """A module of an optional package, for something that needs it. The package is in an extra."""
+    try:
+        return import_module(module)
+    except ImportError:
+        name = module.split(".")[0]
+        raise MissingExtraError(what, DISTRIBUTIONS.get(name, name), extra) from None
+
+
+def shap(what: str) -> Any:
+    """The package `shap`, for something that needs it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about its dependencies, which a user cannot change
+        return package("shap", what, "shap")

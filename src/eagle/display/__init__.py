@@ -1,0 +1,1 @@
+"""Results on screens: text and HTML, for explanations and comparisons alike."""

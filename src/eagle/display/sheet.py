@@ -1,0 +1,432 @@
+"""The content that is shown of an explanation, before it becomes text or HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import isnan
+from typing import Final, final
+from unicodedata import bidirectional
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eagle._engine.targets import answers_of
+from eagle._values.arrays import Array
+from eagle._values.difference import Difference
+from eagle._values.posterior import LEVEL, Bounds, without_effect
+from eagle._values.subject import Curves, Image, Passage, Subject
+from eagle._values.text import short
+from eagle.display.misfit import clips, end_fact, fact, says, unseen
+from eagle.explanation import Explanation
+from eagle.surrogates.fit import is_flat
+
+MAX_FEATURES = 20
+"""At most this many features are shown; the others are counted in a line."""
+
+UP, DOWN = "#0072B2", "#D55E00"
+"""Blue and vermillion of Okabe and Ito's palette, which colour-blind readers can tell apart."""
+
+GREY = "#777777"
+"""For what is not sure, and for scores without a sign."""
+
+GREEN_ORANGE, BLUE_ORANGE = ("#009E73", "#D55E00"), ("#0072B2", "#E69F00")
+"""For words, up and down: a green and an orange, or a blue and an orange, of the same palette."""
+
+MAX_PARTS, MAX_CHARACTERS = 400, 6000
+"""Of a text with more parts, or more characters, only the strongest parts are shown."""
+
+MAX_STRONGEST_PARTS, MAX_PART_CHARACTERS = 40, 160
+"""The number of these parts, and the maximum number of characters of each."""
+
+MAX_NAME_CHARACTERS = 60
+"""Maximum number of characters of a class in a title: the probability must stay in sight."""
+
+MAX_CHANNELS = 12
+"""Number of channels of a series that are shown, the strongest."""
+
+MAX_IDLE_NAMED = 8
+"""Number of parts without effect that are named."""
+
+MAX_FACT_CHARACTERS = 300
+"""Maximum number of characters of a fact."""
+
+MAX_CLASSES_LISTED = 5
+"""Number of classes that are listed with their probabilities."""
+
+
+@final
+@dataclass(frozen=True)
+class Bar:
+    """One feature as shown: its label, score, interval, and P(sign).
+
+    NaN stands where something is not known. `clear` says that the score surely has its sign, or
+    that there is no interval to tell; `slope`, that it is the change per step of a number; `idle`,
+    that the feature is known to have no effect.
+    """
+
+    label: str
+    score: float
+    low: float
+    high: float
+    sign: float
+    clear: bool
+    slope: bool = False
+    idle: bool = False
+
+    @property
+    def has_interval(self) -> bool:
+        return not isnan(self.low)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """An image, text or series with its features' scores and their intervals, shape (d, 2).
+
+    `clear` are the scores that surely have their sign, `unsure` those with an interval that are
+    not sure, shape (d,) each. `slopes` says that scores are changes per step.
+    """
+
+    subject: Subject | None
+    scores: Array
+    interval: Array
+    clear: NDArray[np.bool_]
+    unsure: NDArray[np.bool_]
+    signed: bool
+    level: float | None
+    slopes: bool = False
+
+    @classmethod
+    def of(cls, e: Explanation, level: float = LEVEL) -> Shown:
+        """The subject of an explanation with its scores."""
+        sure, doubtful = e.sure(level), e.doubtful(level)
+        scores, interval, named = e.scores, e.interval_or_nan(level), level_of(e, level)
+        return cls(e.subject, scores, interval, sure, doubtful, e.signed, named, any(e.slopes))
+
+    @property
+    def depth(self) -> Array:
+        """Each score over the largest size of a score."""
+        return self.scores / (float(np.abs(self.scores).max()) or 1.0)
+
+    @property
+    def doubt(self) -> Array:
+        """The width of each interval over the strongest score, at most 1; 0 where not known."""
+        wide = np.nan_to_num(self.interval[:, 1] - self.interval[:, 0])
+        return np.minimum(wide / (float(np.abs(self.scores).max()) or 1.0), 1.0)
+
+
+@final
+@dataclass(frozen=True)
+class Sheet:
+    """All that is shown, as text and numbers, strongest feature first."""
+
+    title: str
+    bars: Sequence[Bar]
+    level: float | None
+    facts: Sequence[str]
+    notes: Sequence[str]
+    warnings: Sequence[str]
+    shown: Shown
+
+
+def sheet(e: Explanation, level: float = LEVEL) -> Sheet:
+    """The content that text and HTML show."""
+    low, high, _, sign = e.columns(level)
+    doubtful, slopes = e.doubtful(level), e.slopes or (False,) * len(e.names)
+    idle = _idle(e)
+    bars = [
+        Bar(
+            e.conditions[j],
+            float(e.scores[j]),
+            float(low[j]),
+            float(high[j]),
+            float(sign[j]),
+            not doubtful[j],
+            slopes[j],
+            bool(idle[j]),
+        )
+        for j in e.order()
+    ]
+    shown = Shown.of(e, level)
+    return Sheet(title(e), bars, level_of(e, level), _facts(e), e.notes, e.warnings, shown)
+
+
+def level_of(e: Explanation, level: float) -> float | None:
+    """The level of the intervals that are shown: other packages' bounds have their own, or none."""
+    return e.posterior.level if isinstance(e.posterior, Bounds) else level
+
+
+def ways(slopes: Iterable[bool], up: str = "Blue", down: str = "orange") -> str:
+    """What two colours say of scores: of values, of slopes, or of both, as a sentence."""
+    kinds = set(slopes)
+    if kinds == {True}:
+        rises = f"{up.removesuffix(',')}: the answer rises with the feature"
+        return f"{rises}; {down.removesuffix(',')}: it falls."
+    if True in kinds:
+        return (
+            f"{up} pushes the answer up, or says that it rises with the number; {down} pushes it "
+            "down, or says that it falls."
+        )
+    return f"{up} pushes the answer up, {down} down."
+
+
+def sides_of(signed: bool, slopes: NDArray[np.bool_], down: str = "orange") -> str:
+    """What the two parts of a bar over many rows are, as a sentence; "" without signs."""
+    if not signed:
+        return ""
+    up = "the answer rises with it" if slopes.all() else "it pushes up"
+    if slopes.any() and not slopes.all():
+        up += ", or the answer rises with it"
+    return f"Blue: rows where {up}; {down}: the others."
+
+
+NOT_SURE: Final = "not sure which way"
+"""What is said of a score whose sign is not sure."""
+
+
+def title(e: Explanation) -> str:
+    """What is explained, as a question."""
+    return f"{_asked_text(e)}{_way(e)}"
+
+
+def _way(e: Explanation) -> str:
+    """Which way scores lead, where they add up to the prediction; "" of others."""
+    if not e.additive:
+        return ""
+    base = short(f"{e.intercept:.4g}", MAX_NAME_CHARACTERS).replace("-", "−")
+    start = "From" if _asked_text(e).endswith("?") else ", from"
+    return f" {start} the average {base}: the share of each value".replace(" ,", ",")
+
+
+def _asked_text(e: Explanation) -> str:
+    if e.difference is not None:
+        return f"{e.difference.question(_output(e))} {_change_of_prediction(e, e.difference)}"
+    if isnan(e.prediction):
+        return (
+            f"Why {short(e.target_name, MAX_NAME_CHARACTERS)}? The model was not asked about "
+            "this row"
+        )
+    if e.task == "classification" and isinstance(e.target, tuple):
+        margin = "Margin" if e.link is None else "Log-odds"
+        one, other = (short(str(name), MAX_NAME_CHARACTERS // 2) for name in e.target)
+        return f"Why {one}, not {other}? {margin} {signed_number(e.prediction)}"
+    name = short(e.target_name, MAX_NAME_CHARACTERS)
+    if e.task == "classification" and e.link is not None:
+        said = float(answers_of(e.evidence.answers[:1], e.outputs, e.target)[0])
+        counted = (
+            f"counted as {e.link.back(e.prediction):.4g}, " if e.link.count_clipped(said) else ""
+        )
+        says = f"{said:.4g}, {counted}log-odds {signed_number(e.prediction)}"
+        return f"Why {name}? The model says {says}"
+    if e.task == "classification":
+        return f"Why {name}? The model says {e.prediction:.4g}"
+    return f"Why {name} = {e.prediction:.6g}?"
+
+
+def _output(e: Explanation) -> str:
+    """The output that is explained, short enough for a title."""
+    if isinstance(e.target, tuple):
+        one, other = (short(str(name), MAX_NAME_CHARACTERS // 2) for name in e.target)
+        return f"{one} against {other}"
+    return short(str(e.target), MAX_NAME_CHARACTERS)
+
+
+def _change_of_prediction(e: Explanation, what: Difference) -> str:
+    """How much the prediction changed from one model to the other."""
+    if isnan(e.prediction):
+        return "How much is not known: the models were not asked about this row"
+    unit = "margin" if isinstance(e.target, tuple) else what.unit
+    return f"The {unit} changed by {signed_number(e.prediction)}"
+
+
+def likeliest(e: Explanation) -> str:
+    """The classes that the model gives an image, a text or a series, the likeliest first."""
+    many = len(e.outputs) > 2 and isinstance(e.subject, Image | Passage | Curves)
+    if e.task != "classification" or not many:
+        return ""
+    answers = e.evidence.answers[0]
+    first = np.argsort(-answers, kind="stable")[:MAX_CLASSES_LISTED]
+    listed = ", ".join(f"{short(str(e.outputs[j]), 30)} ({answers[j]:.3g})" for j in first)
+    return f"The model says: {listed}"
+
+
+def _facts(e: Explanation) -> list[str]:
+    """What it cost, how well it fits, and what its intervals are."""
+    facts = [_cost(e), *([said] if (said := likeliest(e)) else [])]
+    if e.surrogate is not None:
+        unfit = "no variation to fit" if is_flat(_explained_answers(e)) else "too few rows to tell"
+        n, d = e.evidence.features.shape
+        known = np.isfinite(e.r2) and n > d + 1  # a line goes through as few rows as it has slopes
+        fit = f"weighted R² {e.r2:.2f}" if known else unfit
+        if np.isfinite(e.r2_held_out):
+            held = f"{e.r2_held_out:.2f}".replace("-", "−")
+            fit += f", {held} on held-out rows"
+        facts.append(f"Fit: {fit}. Fitted value here: {says(e)}")
+    if e.additive:
+        facts.append(_sum(e))
+    if isinstance(e.subject, Image | Passage | Curves) and e.subject.cut:
+        facts.append(f"Parts: {e.subject.cut}")
+    facts += [words for words in (_idle_fact(e), fact(e), end_fact(e)) if words]
+    if e.posterior is not None and (e.surrogate is not None or e.additive):
+        facts.append(f"Intervals: {e.posterior.kind}{'' if e.additive else unseen(e)}")
+    if e.difference is not None:
+        facts.append(f"Difference: {e.difference}, in {e.difference.unit}")
+    if e.difference is not None and e.difference.unit == "log-odds":
+        facts.append(
+            "+0.69 doubles the odds ratio of the new model to the old one, −0.69 halves it"
+        )
+    if e.link is not None and e.signed:
+        facts.append("Scores are log-odds: +0.69 doubles the odds, −0.69 halves them")
+    if not e.signed:
+        facts.append("Scores say how much a feature matters, not which way it pushes")
+    return facts
+
+
+def _sum(e: Explanation) -> str:
+    """What scores add up to."""
+    start = f"the average answer over the background, {e.intercept:.6g}".replace("-", "−")
+    if isnan(e.prediction):
+        return f"Scores start at {start}; where they lead to is not known: the model was not asked"
+    end = f"{e.prediction:.6g}".replace("-", "−")
+    return f"Scores add up: {start}, and all scores make the prediction, {end}"
+
+
+def _idle_fact(e: Explanation) -> str:
+    """Which parts no answer depends on; "" if there is none."""
+    idle = [e.names[j] for j in np.flatnonzero(_idle(e))]
+    if not idle or len(idle) == len(e.names):
+        return ""
+    more = f" and {len(idle) - MAX_IDLE_NAMED:,} more" if len(idle) > MAX_IDLE_NAMED else ""
+    listed = ", ".join(short(name, 30) for name in idle[:MAX_IDLE_NAMED])
+    but = ", other than by what was clipped" if clips(e) else ""
+    return f"No effect (leaving it out never changed an answer{but}): {listed}{more}"
+
+
+def _explained_answers(e: Explanation) -> Array:
+    return answers_of(e.evidence.answers, e.outputs, e.target, e.link)
+
+
+def _cost(e: Explanation) -> str:
+    b = e.cost
+    if b.shared:
+        return (
+            f"{e.method}: {b.shared:,} rows, shared by all its explanations, and {b.rows} asked "
+            f"{'of each model ' * (e.difference is not None)}for this one"
+        )
+    tokens = "" if b.tokens is None else f"{b.tokens:,} tokens, "
+    paid = (
+        f"in {b.calls} call{'s' if b.calls != 1 else ''}, {tokens}{b.model_seconds:.3f} s in the "
+        f"model and {b.own_seconds:.3f} s outside"
+    )
+    stopped = f". It stopped there because {b.stopped}" if b.stopped else ""
+    rows = f"{b.rows} row{'s' if b.rows != 1 else ''}"
+    return f"{e.method}: {rows} {paid if b.calls else 'answered elsewhere'}{stopped}"
+
+
+# -- as text -------------------------------------------------------------------------------------
+
+
+def signed_number(value: float) -> str:
+    """Four significant digits, with a true minus sign, aligned by their sign."""
+    return f"{value:+.4g}".replace("-", "−")
+
+
+def sureness(sure: float) -> str:
+    """A probability in per cent, never rounded up to certainty."""
+    if isnan(sure):
+        return ""
+    return ">99.9%" if sure > 0.999 else f"{100 * sure:.1f}%"
+
+
+def _idle(e: Explanation) -> NDArray[np.bool_]:
+    """Which features are known to have no effect, shape (d,)."""
+    known = without_effect(e.posterior)
+    return known if len(known) else np.zeros(len(e.names), dtype=bool)
+
+
+NO_EFFECT: Final = "no effect"
+"""What stands in place of the interval of a part that no answer depends on."""
+
+
+def interval(bar: Bar) -> str:
+    if bar.idle:
+        return NO_EFFECT
+    return (
+        f"[{signed_number(bar.low):>10}, {signed_number(bar.high):>10}]"
+        if bar.has_interval
+        else "not known"
+    )
+
+
+def heading(sheet: Sheet) -> str:
+    return "bounds" if sheet.level is None else f"{100 * sheet.level:g}% interval"
+
+
+def rest(sheet: Sheet) -> str | None:
+    hidden = len(sheet.bars) - MAX_FEATURES
+    return f"… and {hidden} more feature{'s' if hidden > 1 else ''}" if hidden > 0 else None
+
+
+def pieces(passage: Passage, scores: Array) -> list[tuple[str, int | None]]:
+    """The text in order: parts with their feature, and what is between them with none. Of a long
+    text the strongest parts alone, and how many were left out."""
+    spans = passage.spans
+    whole = len(spans) <= MAX_PARTS and len(passage.text) <= MAX_CHARACTERS
+    places = range(len(spans)) if whole else _strongest(passage, scores)
+    out: list[tuple[str, int | None]] = []
+    at, before = 0, -1
+    for k in places:
+        start, end, feature = spans[k]
+        gap = passage.text[at:start] if k == before + 1 else " … "
+        out += [(gap, None), (_head(passage.text[start:end], whole), feature)]
+        at, before = end, k
+    if whole:
+        return [*out, (passage.text[at:], None)]
+    return [*out, (f" … and {len(spans) - len(places)} more parts", None)]
+
+
+def _strongest(passage: Passage, scores: Array) -> list[int]:
+    """The places of the strongest features' first parts, in the order of the text."""
+    first: dict[int, int] = {}
+    for place, (_, _, feature) in enumerate(passage.spans):
+        first.setdefault(feature, place)
+    size = np.array([abs(float(scores[feature])) for feature in first])
+    places = np.array(list(first.values()))
+    return sorted(places[np.argsort(-size, kind="stable")[:MAX_STRONGEST_PARTS]].tolist())
+
+
+def _head(part: str, whole: bool) -> str:
+    return (
+        part if whole or len(part) <= MAX_PART_CHARACTERS else part[: MAX_PART_CHARACTERS - 1] + "…"
+    )
+
+
+def strips(shown: Shown, curves: Curves) -> list[tuple[str, str]]:
+    """The strongest channels of a series, each with a mark for every segment: ▲ and ▼ where it
+    surely pushes up and down, · elsewhere."""
+    mark = np.where(shown.clear, np.where(shown.scores > 0, "▲", "▼"), "·")
+    marks = mark.reshape(len(curves.channels), -1)
+    return [(curves.channels[c], "".join(marks[c])) for c in strongest_channels(shown, curves)]
+
+
+def strongest_channels(shown: Shown, curves: Curves, most: int = MAX_CHANNELS) -> list[int]:
+    """The channels with the strongest parts, in their own order."""
+    size = np.abs(shown.scores).reshape(len(curves.channels), -1).max(axis=1)
+    return sorted(np.argsort(-size, kind="stable")[:most].tolist())
+
+
+def right_to_left(text: str) -> bool:
+    """Whether a text begins with a letter of a script that runs from right to left."""
+    strong = (bidirectional(c) for c in text)
+    return next((c in ("R", "AL") for c in strong if c in ("L", "R", "AL")), False)
+
+
+def mark_direction(text: str) -> str:
+    """A line for a terminal: one that runs from right to left is marked as such, and keeps what
+    stands beside it where it is."""
+    return f"\u2067{text}\u2069" if right_to_left(text) else text
+
+
+def hue(shown: Shown, k: int, colours: tuple[str, str]) -> str:
+    return (colours[0] if shown.scores[k] > 0 else colours[1]) if shown.signed else "#777777"

@@ -1,0 +1,75 @@
+"""How groups of rows differ."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from eagle._values.text import short
+from eagle._values.ties import rank
+from eagle.explanations import Explanations
+from eagle.reports import strips
+from eagle.reports.about import About
+from eagle.reports.parts import Cell, Heading, name, paragraph, table
+from eagle.reports.scale import Digits, Scale
+
+FEATURES: Final = 10
+"""Number of features shown for each pair of groups."""
+
+PAIRS: Final = 8
+"""Number of pairs of groups that are shown."""
+
+
+def section(e: Explanations, about: About) -> str:
+    """A table for each pair of groups, those that differ most first."""
+    compared = e.compare_groups(about.groups, about.level)
+    pairs = list(compared.groupby(["group", "against"], sort=False))
+    largest = np.array([float(rows["difference"].abs().max()) for _, rows in pairs])
+    shown = [pairs[k] for k in rank(largest)[:PAIRS].tolist()]
+    body = "".join(_pair(group, against, rows, about.level) for (group, against), rows in shown)
+    left = len(pairs) - len(shown)
+    more = paragraph(f"{left} more groups differ less.", "soft") if left else ""
+    said = (
+        "Difference of mean scores between groups of rows. Intervals hold for all differences at "
+        "once; a hollow point says that the interval contains zero."
+    )
+    return paragraph(said, "soft") + body + more
+
+
+def _pair(group: Any, against: Any, rows: Any, level: float) -> str:
+    value, low, high = (rows[c].to_numpy(dtype=float) for c in ("difference", "low", "high"))
+    order = rank(np.abs(value))[:FEATURES].tolist()
+    numbers = [float(x[j]) for j in order for x in (value, low, high)]
+    scale, digits = Scale.over(numbers), Digits.of(numbers)
+    names = rows["feature"].tolist()
+    if "slope" in rows.columns:
+        names = [step or name for step, name in zip(rows["slope"], names, strict=True)]
+    cells = [
+        _row(names[j], scale, digits, float(value[j]), float(low[j]), float(high[j])) for j in order
+    ]
+    heads = [
+        Heading("Feature", "t"),
+        Heading(strips.axis(scale), "b", sorts=False),
+        Heading("Difference"),
+        Heading(f"{100 * level:g}% interval"),
+    ]
+    first = rows.iloc[0]
+    counts = f"{int(first['rows']):,} rows against {int(first['rows_against']):,}"
+    return (
+        f"<h3>{name(group, 80)} against {name(against, 80)}</h3>"
+        f"{table(heads, cells, 'Differences', 'bars one', counts)}"
+    )
+
+
+def _row(
+    feature: str, scale: Scale, digits: Digits, value: float, low: float, high: float
+) -> list[Cell]:
+    span = digits.span(low, high)
+    told = f"{short(feature, 120)}: {digits.with_sign(value)}, {span}"
+    return [
+        Cell(name(feature, 200), kind="t"),
+        Cell(strips.point(scale, value, low, high, told), kind="b"),
+        Cell(digits.with_sign(value), value, heading="difference"),
+        Cell(span, low, "n", "interval"),
+    ]

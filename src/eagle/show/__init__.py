@@ -1,1 +1,0 @@
-"""Results on screens: text, HTML and rich, for explanations and comparisons alike."""
