@@ -319,7 +319,7 @@ def cost() -> float:
     )
     evidence = e.explain(NORMAL[0]).evidence
     rows = evidence.rows(SURROGATE)
-    rows = Rows(rows.features[:, :10], rows.weight, rows.often, rows.balanced)
+    rows = Rows(rows.features[:, :10], rows.weight, rows.repeats, rows.balanced)
     fitter, y = SURROGATE.on(rows), evidence.answers[:, 0]
     mean = fitter.line.fit(y).mean
 

@@ -352,7 +352,7 @@ class Explanation(Saved):
     def to_saved(self) -> dict[str, Any]:
         """What a file keeps: plain values, also of what was made by classes of one's own."""
         e = self.evidence
-        rows = Asked(e.points, e.features, e.weight, e.answers, e.often, e.moves, e.law)
+        rows = Asked(e.points, e.features, e.weight, e.answers, e.repeats, e.moves, e.law)
         return {
             **values_of(self),
             "evidence": rows,
@@ -367,7 +367,7 @@ class Explanation(Saved):
         made = cls(**kept)
         e, d, n = made.evidence, len(made.names), len(made.evidence.weight)
         features = (made.conditions, made.data, made.scores, made.contrast)
-        rows = (e.points, e.features, e.answers, e.often)
+        rows = (e.points, e.features, e.answers, e.repeats)
         if not d or any(len(one) != d for one in features):
             raise ValueError("its features do not fit one another")
         if not n or any(len(one) != n for one in rows) or e.answers.shape != (n, len(made.outputs)):

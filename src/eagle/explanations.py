@@ -730,7 +730,7 @@ def thin(e: Explanation) -> Explanation:
     """An explanation without the rows that it was fitted to."""
     first = e.evidence
     one = Asked(
-        first.points[:1], first.features[:1], first.weight[:1], first.answers[:1], first.often[:1]
+        first.points[:1], first.features[:1], first.weight[:1], first.answers[:1], first.repeats[:1]
     )
     return replace(e, evidence=one, surrogate=None, note=e.note or NO_EVIDENCE)
 

@@ -109,7 +109,7 @@ class Slope:
 
     needs: ClassVar = NOTHING
 
-    def room(self, n: int, d: int) -> int:
+    def memory(self, n: int, d: int) -> int:
         return 0
 
     def on(self, rows: Rows) -> Fitter:

@@ -164,7 +164,7 @@ def test_odd_explanations_are_drawn(
         e = replace(e, scores=-abs(e.scores), posterior=None)
     else:
         s = e.evidence
-        one = Asked(s.points[:1], s.features[:1], s.weight[:1], s.answers[:1], s.often[:1])
+        one = Asked(s.points[:1], s.features[:1], s.weight[:1], s.answers[:1], s.repeats[:1])
         e = replace(e, evidence=one)
     draw(e, most=60).figure.canvas.draw()
 

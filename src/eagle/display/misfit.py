@@ -212,8 +212,9 @@ RULE_OF_THREE: Final = 3
 def unseen(e: Explanation) -> str:
     """A sentence on jumps that the rows may have missed, if answers have no bounds; else ""."""
     low, high = bounds_of(e.target, e.evidence.answers, e.task, e.link)
-    rows, exact = int(e.evidence.often.sum()), e.posterior is None or e.posterior.kind == ALL_MASKS
-    repeated = bool((e.evidence.often > 1).all())  # then hardly any other row can be drawn
+    rows = int(e.evidence.repeats.sum())
+    exact = e.posterior is None or e.posterior.kind == ALL_MASKS
+    repeated = bool((e.evidence.repeats > 1).all())  # then hardly any other row can be drawn
     if exact or repeated or np.isfinite(high - low) or rows <= RULE_OF_THREE:
         return ""
     jump = f"jump that affects fewer than 1 in {rows // RULE_OF_THREE} rows could have gone unseen"

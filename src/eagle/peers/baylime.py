@@ -68,7 +68,7 @@ class BayesRidge:
         if self.precision is None and np.any(mean):
             raise InputError("a prior mean needs a precision: how strongly is it believed?")
 
-    def room(self, n: int, d: int) -> int:
+    def memory(self, n: int, d: int) -> int:
         return 0
 
     def on(self, rows: Rows) -> Fitter:

@@ -178,7 +178,7 @@ def _explainer(e: Explanation, about: About) -> Iterable[str]:
 def _rows(e: Explanation, about: About) -> int:
     """The budget of the explanation."""
     made = about.made_by
-    return made.budget if isinstance(made, Explainer) else int(e.evidence.often.sum())
+    return made.budget if isinstance(made, Explainer) else int(e.evidence.repeats.sum())
 
 
 def _repeatable(e: Explanation, about: About) -> bool:

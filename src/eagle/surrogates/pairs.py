@@ -75,7 +75,7 @@ class Paired:
             if not (finite(value) and value > 0):
                 raise InputError(f"{name} must be a positive number, not {short_repr(value)}")
 
-    def room(self, n: int, d: int) -> int:
+    def memory(self, n: int, d: int) -> int:
         return 3 * n * d
 
     def on(self, rows: Rows) -> PairedLine:
@@ -96,7 +96,7 @@ class Paired:
         bends = bend_terms(kept, weight, 0 if whole else MAX_BEND_DEGREE) * np.sqrt(
             prior / (self.bend * mean)
         )
-        wide = Rows(np.concatenate([z, bends], axis=1), weight, rows.often)
+        wide = Rows(np.concatenate([z, bends], axis=1), weight, rows.repeats)
         left = np.sqrt(np.maximum(1.0 - share_asked(kept, z.shape[1]), 0.0))
         return PairedLine(BayesLinear(Prior(prior)).on(wide), z.shape[1], pairs, left, whole)
 

@@ -161,7 +161,7 @@ class Reweighted:
     evenness: Evenness
     needs: ClassVar = frozenset({Need.BALANCED})
 
-    def room(self, n: int, d: int) -> int:
+    def memory(self, n: int, d: int) -> int:
         return 3 * n * d
 
     def on(self, rows: Rows) -> Weighed:
@@ -354,10 +354,10 @@ class Weighed:
         every *= self.unit
         away = 1.0 - self.weight / len(self.weight)
         widest = max(part.shape[1] for _, part in self.parts)
-        room = self.buffers.take("reach", ((d + 2) * widest,))
+        memory = self.buffers.take("reach", ((d + 2) * widest,))
         for cut, part in self.parts:
             size = (d + 2, part.shape[1])
-            reach = np.matmul(every, part, out=room[: size[0] * size[1]].reshape(size))
+            reach = np.matmul(every, part, out=memory[: size[0] * size[1]].reshape(size))
             left = np.einsum("ij,ij->j", reach[: d + 1], part)
             np.subtract(away[cut], np.multiply(left, self.unit, out=left), out=left)
             yield reach, np.maximum(left, MIN_ONE_LESS_LEVERAGE, out=left)

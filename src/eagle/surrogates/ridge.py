@@ -49,7 +49,7 @@ class Ridge:
         # The posterior mean of a Gaussian prior is the ridge.
         object.__setattr__(self, "_line", BayesLinear(Prior(self.alpha, 0.0)))
 
-    def room(self, n: int, d: int) -> int:
+    def memory(self, n: int, d: int) -> int:
         return 0
 
     def on(self, rows: Rows) -> Fitter:

@@ -88,7 +88,7 @@ class Robust:
                 f"robust intervals are those of a BayesLinear, not {short_repr(self.line)}"
             )
 
-    def room(self, n: int, d: int) -> int:
+    def memory(self, n: int, d: int) -> int:
         """Numbers held besides the line: for the degrees, and for products of features."""
         degrees = 3 * n * n if n <= FEW_ROWS_PER_COEFFICIENT * (d + 1) else 0
         some = min(d, MAX_TRIPLE_FEATURES)
@@ -105,13 +105,13 @@ class Robust:
                 "are too narrow; use Robust()"
             )
         line = self.line.on(rows)
-        often = rows.often if self.balanced else np.ones(len(rows))
-        balance = Balance.of(rows.features[1:], often[1:]) if self.balanced else None
+        repeats = rows.repeats if self.balanced else np.ones(len(rows))
+        balance = Balance.of(rows.features[1:], repeats[1:]) if self.balanced else None
         hat = line.hat.T[:, 1:] * ~line.still[1:]
-        pairs = FeaturePairs.of(rows.features, often, hat) if self.balanced else None
-        even = _gram(hat, often)
-        rare = Rare.of(line, often)
-        return Sandwich(line, often, _degrees(line), balance, hat, even, rare, pairs)
+        pairs = FeaturePairs.of(rows.features, repeats, hat) if self.balanced else None
+        even = _gram(hat, repeats)
+        rare = Rare.of(line, repeats)
+        return Sandwich(line, repeats, _degrees(line), balance, hat, even, rare, pairs)
 
     def fit(self, features: Array, y: Array, weight: Array) -> Fit:
         """Fit answers to rows that were planned once each, in the order of a plan."""
@@ -128,7 +128,7 @@ class Sandwich:
     """
 
     line: Line
-    often: Array
+    repeats: Array
     df: float
     balance: Balance | None
     hat: Array
@@ -138,7 +138,7 @@ class Sandwich:
 
     @property
     def nbytes(self) -> int:
-        own = self.often.nbytes + self.hat.nbytes + self.even.nbytes + self.rare.reach.nbytes
+        own = self.repeats.nbytes + self.hat.nbytes + self.even.nbytes + self.rare.reach.nbytes
         return self.line.nbytes + own + (0 if self.pairs is None else self.pairs.nbytes)
 
     @property
@@ -194,7 +194,7 @@ class Residuals:
     @cached_property
     def plain(self) -> Array:
         """The sandwich: the slopes' covariance if rows were independent, shape (d, d)."""
-        return _gram(self.pull, self.sandwich.often)
+        return _gram(self.pull, self.sandwich.repeats)
 
     @cached_property
     def share_left(self) -> float:
@@ -280,9 +280,9 @@ class Rare:
     reach: Array
 
     @classmethod
-    def of(cls, line: Line, often: Array) -> Rare:
+    def of(cls, line: Line, repeats: Array) -> Rare:
         square = (line.hat[1:] / np.abs(line.hat[1:]).max(axis=1, initial=1e-300)[:, None]) ** 2
-        square /= often
+        square /= repeats
         rows = square.sum(axis=1) ** 2 / np.maximum((square**2).sum(axis=1), 1e-300)
         share = np.minimum(1.0, RARE_ROWS / np.maximum(rows, 1.0)) ** RARE_STEEPNESS
         which = np.flatnonzero((share > MIN_RARE_SHARE) & ~line.still[1:])
@@ -326,18 +326,18 @@ class FeaturePairs:
     """
 
     x: Array
-    often: Array
+    repeats: Array
     hat: Array
     size: Array
 
     @classmethod
-    def of(cls, features: Array, often: Array, hat: Array) -> FeaturePairs | None:
-        x = features - np.average(features, axis=0, weights=often)
-        size = np.sqrt(np.average(x**2, axis=0, weights=often)) * (np.ptp(features, axis=0) > 0)
+    def of(cls, features: Array, repeats: Array, hat: Array) -> FeaturePairs | None:
+        x = features - np.average(features, axis=0, weights=repeats)
+        size = np.sqrt(np.average(x**2, axis=0, weights=repeats)) * (np.ptp(features, axis=0) > 0)
         if (size > 0).sum() < MIN_MOVING_FEATURES:
             return None
         x = np.divide(x, size, out=np.zeros_like(x), where=size > 0)
-        return cls(x, often, hat * size, size)
+        return cls(x, repeats, hat * size, size)
 
     @property
     def nbytes(self) -> int:
@@ -345,10 +345,10 @@ class FeaturePairs:
 
     def aliasing(self, residual: Array) -> Array:
         """The square of what leaks into each slope from pairs of other features, shape (d,)."""
-        d, total = len(self.size), float(self.often.sum())
-        together = (self.x * (residual * self.often / total)[:, None]).T @ self.x
+        d, total = len(self.size), float(self.repeats.sum())
+        together = (self.x * (residual * self.repeats / total)[:, None]).T @ self.x
         square = self.x**2
-        noise = (square * (residual**2 * self.often / total**2)[:, None]).T @ square
+        noise = (square * (residual**2 * self.repeats / total**2)[:, None]).T @ square
         sure = np.triu(
             together**2 - (2 * np.log(d * (d - 1) / 2) + MIN_INTERACTION_RATIO) * noise, 1
         )
@@ -366,9 +366,9 @@ class FeaturePairs:
         return np.asarray(np.divide(leaked, self.size**2, out=np.zeros(d), where=self.size > 0))
 
 
-def _gram(each: Array, often: Array) -> Array:
-    """Σ eeᵀ/often over the rows e of `each`, shape (d, d)."""
-    each = each / np.sqrt(often)[:, None]
+def _gram(each: Array, repeats: Array) -> Array:
+    """Σ eeᵀ/repeats over the rows e of `each`, shape (d, d)."""
+    each = each / np.sqrt(repeats)[:, None]
     return np.asarray(each.T @ each)
 
 

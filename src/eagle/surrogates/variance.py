@@ -95,7 +95,7 @@ class Balance:
     whole: Array
 
     @classmethod
-    def of(cls, features: Array, often: Array) -> Balance:
+    def of(cls, features: Array, repeats: Array) -> Balance:
         rows, starts = len(features), list[NDArray[np.intp]]()
         if not rows:
             return cls((), (), np.empty((0, 2)), np.ones(2))
@@ -103,10 +103,10 @@ class Balance:
             starts.append(np.arange(0, rows, length))
         starts = starts[-MAX_BLOCK_LENGTHS:]
         x = features[:, np.ptp(features, axis=0) > 0]
-        x = x - np.average(x, axis=0, weights=often)
-        x /= np.sqrt(np.average(x**2, axis=0, weights=often))
-        sizes = tuple(np.add.reduceat(often, start) for start in starts)
-        products = Products.of(x, often)
+        x = x - np.average(x, axis=0, weights=repeats)
+        x /= np.sqrt(np.average(x**2, axis=0, weights=repeats))
+        sizes = tuple(np.add.reduceat(repeats, start) for start in starts)
+        products = Products.of(x, repeats)
         evenness = [products.evenness(start) for start in starts]
         whole = products.evenness(np.zeros(1, dtype=np.intp))
         table = np.reshape(evenness, (len(starts), 2))
@@ -195,22 +195,22 @@ class Balance:
 @final
 @dataclass(frozen=True, eq=False)
 class Products:
-    """Products of standardised features `x`, shape (rows, d), of rows that count `often`.
+    """Products of standardised features `x`, shape (rows, d), of rows that count `repeats`.
 
-    `some` are m of the features, shape (rows, m). `weighted` are the features times `often`, and
-    `pairs` the products of two of `some`, shape (rows, pairs), times `often`. `others` are the
+    `some` are m of the features, shape (rows, m). `weighted` are the features times `repeats`, and
+    `pairs` the products of two of `some`, shape (rows, pairs), times `repeats`. `others` are the
     places, in a flat table of shape (pairs, m), of the features that are not in the pair.
     """
 
     x: Array
     some: Array
-    often: Array
+    repeats: Array
     weighted: Array
     pairs: Array
     others: NDArray[np.intp]
 
     @classmethod
-    def of(cls, x: Array, often: Array) -> Products:
+    def of(cls, x: Array, repeats: Array) -> Products:
         # Rows one after another in memory: a block of rows is then a slice, not a copy.
         x, some = (
             np.ascontiguousarray(_spread(x, most))
@@ -219,8 +219,8 @@ class Products:
         m = some.shape[1]
         i, j = np.triu_indices(m, 1)
         others = (np.arange(m) != i[:, None]) & (np.arange(m) != j[:, None])
-        pairs = some.take(i, axis=1) * some.take(j, axis=1) * often[:, None]
-        return cls(x, some, often, x * often[:, None], pairs, np.flatnonzero(others))
+        pairs = some.take(i, axis=1) * some.take(j, axis=1) * repeats[:, None]
+        return cls(x, some, repeats, x * repeats[:, None], pairs, np.flatnonzero(others))
 
     def evenness(self, starts: NDArray[np.intp]) -> Array:
         """The mean square of sums of products of two and of three features over blocks, shape (2,).
@@ -232,7 +232,7 @@ class Products:
             two = (self.weighted[start:end].T @ self.x[start:end]) ** 2
             three = (self.pairs[start:end].T @ self.some[start:end]).take(self.others) ** 2
             total += two.sum() - two.diagonal().sum(), three.sum()
-        count = np.array([d * (d - 1), len(self.others)]) * self.often.sum()
+        count = np.array([d * (d - 1), len(self.others)]) * self.repeats.sum()
         return np.where(count > 0, total / np.maximum(count, 1.0), 1.0)
 
 
