@@ -169,8 +169,8 @@ class TableInstances:
         out = np.ones(self.kept.shape[1])
         for k in np.flatnonzero(self.kept[i] == 0).tolist():
             column = self.background.features[k]
-            still = not column.scale > 0
-            out[k] = 0.0 if still else column.standardise(self.values[i, k], column.mean)
+            unchanged = not column.scale > 0
+            out[k] = 0.0 if unchanged else column.standardise(self.values[i, k], column.mean)
         return out
 
     def moves(self, i: int) -> Moves:

@@ -85,7 +85,7 @@ def warnings(e: Explanation) -> tuple[str, ...]:
     """Sentences about the file, the subject, the rows, the fit, and what never changed."""
     told = [e.note, "" if e.subject is None else e.subject.note, _missing(e)]
     if e.surrogate is not None:
-        told += [*_few(e), *_poor(e), *_still(e)]
+        told += [*_few(e), *_poor(e), *_unchanged(e)]
     told += _clueless(e)
     return tuple(sentence for sentence in told if sentence)
 
@@ -159,9 +159,9 @@ def _poor(e: Explanation) -> Iterator[str]:
         )
 
 
-def _still(e: Explanation) -> Iterator[str]:
+def _unchanged(e: Explanation) -> Iterator[str]:
     changed = columns_that_move(e.evidence.features)
-    still = [name for name, one in zip(e.names, changed, strict=True) if not one]
-    if still:
-        listed = ", ".join(still[:5]) + (" …" if len(still) > 5 else "")
+    unchanged = [name for name, one in zip(e.names, changed, strict=True) if not one]
+    if unchanged:
+        listed = ", ".join(unchanged[:5]) + (" …" if len(unchanged) > 5 else "")
         yield clean(f"nothing could be learnt about features that never changed: {listed}")

@@ -194,9 +194,9 @@ class PairedLine:
         if len(gone) < MIN_ROWS_PER_COEFFICIENT * (self.d + 1):
             return None
         hat = line.hat[slopes].T.copy()
-        hat[:, line.still[slopes]] = 0.0
+        hat[:, line.unchanged[slopes]] = 0.0
         prior = line.surrogate.prior.precision(len(mean) - 1)
-        shrunk = (line.factor @ (prior * np.where(line.still, 0.0, mean)))[slopes] / unit
+        shrunk = (line.factor @ (prior * np.where(line.unchanged, 0.0, mean)))[slopes] / unit
         if not gone.any():
             shrunk = np.zeros_like(shrunk)
         degrees = max(float(line.left.sum()) * len(self.pairs.starts) / len(gone), 3.0)

@@ -287,10 +287,10 @@ class Weighed:
         root *= unit
         weight, total = root**2, total * unit**2
         # The prior is so much larger than what rounding leaves that the mean may be subtracted now.
-        still = matches == n
-        mean = np.where(still, 1.0, total[d, :d] / total[d, d])
+        unchanged = matches == n
+        mean = np.where(unchanged, 1.0, total[d, :d] / total[d, d])
         gram = total[:d, :d] - mean[:, None] * total[d, :d]
-        gram[still], gram[:, still] = 0.0, 0.0
+        gram[unchanged], gram[:, unchanged] = 0.0, 0.0
         gram.flat[:: d + 1] += SLOPE_PRECISION
         inverse = np.linalg.inv(gram)
         inverse = (inverse + inverse.T) / 2

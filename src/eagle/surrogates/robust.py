@@ -107,7 +107,7 @@ class Robust:
         line = self.line.on(rows)
         repeats = rows.repeats if self.balanced else np.ones(len(rows))
         balance = Balance.of(rows.features[1:], repeats[1:]) if self.balanced else None
-        hat = line.hat.T[:, 1:] * ~line.still[1:]
+        hat = line.hat.T[:, 1:] * ~line.unchanged[1:]
         pairs = FeaturePairs.of(rows.features, repeats, hat) if self.balanced else None
         even = _gram(hat, repeats)
         rare = Rare.of(line, repeats)
@@ -285,7 +285,7 @@ class Rare:
         square /= repeats
         rows = square.sum(axis=1) ** 2 / np.maximum((square**2).sum(axis=1), 1e-300)
         share = np.minimum(1.0, RARE_ROWS / np.maximum(rows, 1.0)) ** RARE_STEEPNESS
-        which = np.flatnonzero((share > MIN_RARE_SHARE) & ~line.still[1:])
+        which = np.flatnonzero((share > MIN_RARE_SHARE) & ~line.unchanged[1:])
         share = share[which]
         way = line.factor[1:, 1:] * line.prior[1:]
         step, reach = np.eye(len(square))[which], np.zeros((len(which), len(square)))
@@ -296,7 +296,7 @@ class Rare:
 
     def shrunk(self, line: Line, mean: Array) -> Array:
         """How far the prior shrank the slopes, shape (d,)."""
-        step = start = np.where(line.still, 0.0, mean)
+        step = start = np.where(line.unchanged, 0.0, mean)
         total = np.zeros_like(step)
         for _ in range(SERIES_TERMS):
             step = line.factor @ (line.prior * step)

@@ -63,7 +63,7 @@ export function rowView(page) {
       written();
       reset.hidden = !edited();
       aim();
-      explain({ still: false });
+      explain({ keepOrder: false });
     } catch (error) { page.fail(error); }
   }
   let drawnEdits = "{}";
@@ -87,17 +87,17 @@ export function rowView(page) {
 
   // -- asking ------------------------------------------------------------------------------------
 
-  function explain({ still = true } = {}) {
+  function explain({ keepOrder = true } = {}) {
     drawnEdits = JSON.stringify(state().edits);
-    if (atOnce()) return fromSurvey(still, !still);
+    if (atOnce()) return fromSurvey(keepOrder, !keepOrder);
     running?.close();
     if (page.about.price !== null) return offer();
-    return still ? soon() : ask();
+    return keepOrder ? soon() : ask();
   }
 
   // From the survey: the latest edit is sent as soon as the one before is answered. With `drop` the
   // one before is not waited for, so that a model that hangs is in nobody's way.
-  async function fromSurvey(still, drop = false) {
+  async function fromSurvey(keepOrder, drop = false) {
     if (flying) { again = true; if (drop) flight.abort(); return; }
     flying = true;
     const sent = performance.now();
@@ -110,7 +110,7 @@ export function rowView(page) {
         const got = await post("/api/explain", { ...wish(), ask: asks }, flight.signal).catch((error) => {
           if (error.name !== "AbortError") throw error;
         });
-        if (got && JSON.stringify(wish()) === mine) draw(got, still && last !== null, true);
+        if (got && JSON.stringify(wish()) === mine) draw(got, keepOrder && last !== null, true);
       } while (again);
       const began = stamp;
       if (began) requestAnimationFrame(() => setTimeout(() => { document.body.dataset.latency = (performance.now() - began).toFixed(1); }));
@@ -184,14 +184,14 @@ export function rowView(page) {
   function makeSurvey() {
     status.replaceChildren(h("p", { class: "quiet" }, "Asking the survey …"));
     running = run({ ...wish(), kind: "survey" }, {
-      done: (got) => { page.about.survey = got.survey; page.spent(got.spent); explain({ still: true }); },
-      failed: ({ error }) => { page.fail(error); explain({ still: true }); },
+      done: (got) => { page.about.survey = got.survey; page.spent(got.spent); explain({ keepOrder: true }); },
+      failed: ({ error }) => { page.fail(error); explain({ keepOrder: true }); },
     });
   }
 
   // -- drawing -----------------------------------------------------------------------------------
 
-  function draw(got, still, final) {
+  function draw(got, keepOrder, final) {
     if (page.about.outputs.length !== got.outputs.length) page.about.outputs = got.outputs.map((one) => one.name);
     const before = last;
     last = got;
@@ -200,7 +200,7 @@ export function rowView(page) {
     if (got.spent) page.spent(got.spent);
     headline(got);
     thing.replaceChildren(...[subject(got)].filter(Boolean));
-    features.draw(got, still);
+    features.draw(got, keepOrder);
     reset.hidden = !edited();
     if (final) {
       const top = got.order.slice(0, 3).map((k) => `${got.bars[k].condition} ${signed(got.bars[k].score, 2)}`).join(", ");
