@@ -382,7 +382,7 @@ CALLS: dict[str, Callable[[], Call]] = {
     "eagle.Explanations.compare_groups": lambda: Call(
         explanations().compare_groups, {"groups": ["u", "v"] * 3}
     ),
-    "eagle.Explanations.effect": lambda: Call(explanations().effect),
+    "eagle.Explanations.mean_score": lambda: Call(explanations().mean_score),
     "eagle.Explanations.importance": lambda: Call(explanations().importance),
     "eagle.Explanations.sure": lambda: Call(explanations().sure),
     "eagle.Explanations.doubtful": lambda: Call(explanations().doubtful),
@@ -392,7 +392,7 @@ CALLS: dict[str, Callable[[], Call]] = {
     ),
     "eagle.Explanations.of": lambda: Call(eagle.Explanations.of, {"items": list(explanations())}),
     "eagle.Explanations.save": lambda: Call(explanations().save, {"path": new("m.parquet")}),
-    "eagle.Explanations.share_in_top": lambda: Call(explanations().share_in_top, {"k": 1}),
+    "eagle.Explanations.top_k_share": lambda: Call(explanations().top_k_share, {"k": 1}),
     "eagle.Explanations.summary": lambda: Call(explanations().summary),
     "eagle.Explanations.to_frame": lambda: Call(explanations().to_frame),
     "eagle.Explanations.to_shap": lambda: Call(explanations().to_shap),

@@ -48,8 +48,8 @@ class Summary:
         try:
             if e.parts is not None:
                 e.parts.totals(TOP)  # one pass over the files for all that follows
-            size, mean = e.importance(level), e.effect(level)
-            top: Means | None = e.share_in_top(min(TOP, len(e.names)), level)
+            size, mean = e.importance(level), e.mean_score(level)
+            top: Means | None = e.top_k_share(min(TOP, len(e.names)), level)
             note = ""
         except EagleError as error:
             size, mean, top = _bare(e, np.abs(e.scores), level), _bare(e, e.scores, level), None
@@ -90,7 +90,7 @@ class Summary:
             Heading(strips.axis(scale), "b", sorts=False),
             Heading("Importance"),
             *([Heading(f"{100 * size.level:g}% interval")] if self.has_intervals else []),
-            *([Heading("Effect")] if self.signed else []),
+            *([Heading("Mean score")] if self.signed else []),
             *([Heading("Interval")] if self.has_intervals and self.signed else []),
             *([Heading(f"Top {TOP}")] if self.top is not None else []),
         ]
@@ -117,7 +117,9 @@ class Summary:
         if self.has_intervals:
             cells.append(Cell(span, low, "n", "interval"))
         if self.signed:
-            cells.append(Cell(digits.with_sign(mean.value[j]), float(mean.value[j]), "", "effect"))
+            cells.append(
+                Cell(digits.with_sign(mean.value[j]), float(mean.value[j]), "", "mean score")
+            )
         if self.has_intervals and self.signed:
             span = digits.span(float(mean.low[j]), float(mean.high[j]))
             cells.append(Cell(span, float(mean.low[j]), "n", "interval"))
