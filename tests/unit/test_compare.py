@@ -308,7 +308,7 @@ def test_wide_tables_are_printed_in_parts() -> None:
 )
 def test_an_axes_for_each_method(some: list[Method], runs: int) -> None:
     c = compare_methods(explainer(), some, table()[[3]], runs, converged=300, progress=False)
-    axes = plot.methods(c, most=4)
+    axes = plot.methods(c, max_display=4)
     assert axes.shape == (len(some),)
     assert all(isinstance(ax, Axes) for ax in axes)
     assert len({id(ax) for ax in axes}) == len(some)

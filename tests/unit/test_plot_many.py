@@ -383,7 +383,7 @@ def test_levels_stand_in_order_of_their_mean_score(many: Explanations) -> None:
     jobs = ["clerk", "nurse", "smith"]
     jobs.sort(key=lambda name: float(many.scores[job == name, 2].mean()))
     assert [t.get_text() for t in ax.get_xticklabels()] == [*jobs, "missing"]
-    few = plot.dependence(many, "job", most=1)
+    few = plot.dependence(many, "job", max_display=1)
     assert [t.get_text() for t in few.get_xticklabels()] == ["clerk", "2 others", "missing"]
 
 

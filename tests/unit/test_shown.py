@@ -285,7 +285,7 @@ def test_what_is_not_sure_is_seen_where_the_score_is(picture: eagle.Explanation)
         budget=60,
         **TWO,
     ).explain(PICTURES[0])
-    axes = eagle.plot.image(marked, sure=False, top=None)
+    axes = eagle.plot.image(marked, sure=False, max_display=None)
     assert marked.sheet().shown.unsure.any()
     assert "hatched" in axes[1].get_title(loc="left")
     assert len(axes[1].images) == 3

@@ -42,17 +42,18 @@ def comparison(
     ax: Axes | None = None,
     *,
     level: float = LEVEL,
-    most: int = 10,
+    max_display: int = 10,
 ) -> Axes:
     """The scores of several named explanations: for each a dot with its credible interval.
 
-    Features are matched by name; an explanation without a feature has no dot there. The `most`
-    features with the largest mean size of scores are drawn, and the others are counted. A
-    dot is hollow where its sign is not sure. Warnings of the explanations are written below.
+    Features are matched by name; an explanation without a feature has no dot there. The
+    `max_display` features with the largest mean size of scores are drawn, and the others are
+    counted. A dot is hollow where its sign is not sure. Warnings of the explanations are written
+    below.
     """
     every = _check(explanations)
     names = _strongest(every.values())
-    shown = names[: integer(most, "most", 1)]
+    shown = names[: integer(max_display, "max_display", 1)]
     intervals = [e.interval_or_nan(level) for e in every.values()]
     labels = wrap_labels([_label(name, every.values()) for name in shown])
     more = len(names) - len(shown)

@@ -25,7 +25,9 @@ PANELS_PER_ROW = 5
 
 
 @plot_function
-def methods(comparison: Comparison, *, level: float = LEVEL, most: int = 10) -> NDArray[np.object_]:
+def methods(
+    comparison: Comparison, *, level: float = LEVEL, max_display: int = 10
+) -> NDArray[np.object_]:
     """A panel for each method: its scores as bars, with intervals where it has them.
 
     Dots are the scores of all runs: where they scatter, the method is not stable. A bar is pale
@@ -36,7 +38,7 @@ def methods(comparison: Comparison, *, level: float = LEVEL, most: int = 10) -> 
     plt = package("matplotlib.pyplot", "methods", "plot")
     if not isinstance(comparison, Comparison):
         raise InputError(f"methods draws a Comparison, not {short_repr(comparison)}")
-    order = comparison.order()[: integer(most, "most", 1)]
+    order = comparison.order()[: integer(max_display, "max_display", 1)]
     count = len(comparison.methods)
     wide, high = min(count, PANELS_PER_ROW), -(-count // PANELS_PER_ROW)
     tall = 0.27 * len(order) + 1.1

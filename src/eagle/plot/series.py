@@ -46,14 +46,18 @@ MAX_OPACITY, UNSURE_OPACITY = 0.65, 0.1
 
 @plot_function
 def series(
-    explanation: Explanation, axes: Any = None, *, level: float = LEVEL, most: int = MAX_CHANNELS
+    explanation: Explanation,
+    axes: Any = None,
+    *,
+    level: float = LEVEL,
+    max_display: int = MAX_CHANNELS,
 ) -> NDArray[np.object_]:
     """A panel for each channel: the curve, and below it the segments' scores with intervals.
 
     Segments that push the answer up are blue, those that push it down orange, the stronger the
     deeper; grey where the sign is not sure. All panels have the same scale of scores. The
-    `most` strongest channels are drawn. `axes` are as many axes to draw on; the axes drawn on are
-    returned. Warnings of the explanation are written below the last.
+    `max_display` strongest channels are drawn. `axes` are as many axes to draw on; the axes drawn
+    on are returned. Warnings of the explanation are written below the last.
     """
     e = one(explanation, "series")
     if not isinstance(e.subject, Curves):
@@ -61,7 +65,7 @@ def series(
     plt = package("matplotlib.pyplot", "series", "plot")
     curves, own = e.subject, None
     shown = Shown.of(e, level)
-    drawn = strongest_channels(shown, curves, integer(most, "most", 1))
+    drawn = strongest_channels(shown, curves, integer(max_display, "max_display", 1))
     if axes is None:
         size = (FIGURE_WIDTH, PANEL_HEIGHT * len(drawn) + 0.7)
         own, axes = plt.subplots(len(drawn), squeeze=False, figsize=size, layout="constrained")
