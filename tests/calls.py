@@ -555,14 +555,16 @@ def plots() -> dict[str, Callable[[], Call]]:
     made: dict[str, Callable[[], dict[str, Any]]] = {
         "attribution": lambda: {"explanation": explanation()},
         "beeswarm": lambda: {"explanations": explanations()},
-        "groups": lambda: {"compared": groups()},
-        "comparison": lambda: {"explanations": {"one": explanation(), "two": explanation()}},
+        "compare_groups": lambda: {"compared": groups()},
+        "compare_explanations": lambda: {
+            "explanations": {"one": explanation(), "two": explanation()}
+        },
         "convergence": lambda: {"explanation": explanation()},
         "dependence": lambda: {"explanations": explanations(), "feature": "x0"},
         "heatmap": lambda: {"explanations": explanations()},
         "image": lambda: {"explanation": of_image()},
         "importance": lambda: {"explanations": explanations()},
-        "methods": lambda: {"comparison": compared()},
+        "compare_methods": lambda: {"comparison": compared()},
         "prompt": lambda: {"explanation": of_prompt()},
         "series": lambda: {"explanation": of_series()},
         "text": lambda: {"explanation": of_text()},

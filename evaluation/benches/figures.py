@@ -78,7 +78,7 @@ def draw_methods() -> None:
     ]
     comparison = eagle.compare_methods(explainer, every, X.iloc[[20]], runs=5, converged=20_000)
     print(comparison)
-    eagle.plot.methods(comparison)[0].figure.savefig(PICTURES / "methods.png", dpi=90)
+    eagle.plot.compare_methods(comparison)[0].figure.savefig(PICTURES / "methods.png", dpi=90)
 
 
 def draw_shap() -> None:

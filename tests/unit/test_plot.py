@@ -37,7 +37,9 @@ MATHS = ("$x^", "a_b $ c", "$\\frac{1}{$", "100% \\$ & #", "tab\tand\nbreak", "p
 
 DRAW: list[Callable[..., Axes]] = [
     plot.attribution,
-    lambda e, ax=None, **how: plot.comparison({"one": e, "_two $x^": e.about("benign")}, ax, **how),
+    lambda e, ax=None, **how: plot.compare_explanations(
+        {"one": e, "_two $x^": e.about("benign")}, ax, **how
+    ),
     plot.convergence,
 ]
 drawn = pytest.mark.parametrize("draw", DRAW, ids=["attribution", "comparison", "convergence"])
@@ -137,7 +139,7 @@ def test_mathematics_in_labels_is_only_text(
     e = replace(e, names=MATHS, conditions=MATHS, target="malignant", outputs=("malignant", "$"))
     e = replace(e, target=("malignant", "$"))
     if draw is DRAW[1]:
-        ax = plot.comparison({"$x^": e, "_$": e})
+        ax = plot.compare_explanations({"$x^": e, "_$": e})
         legend = ax.get_legend()
         assert legend is not None
         assert [t.get_text() for t in legend.get_texts()] == ["$x^", "_$"]
@@ -306,7 +308,7 @@ def test_dots_stand_at_the_scores_of_features_ordered_by_mean_size(
     explanations: list[Explanation],
 ) -> None:
     one, two = explanations
-    ax = plot.comparison({"one": one, "two": two}, max_display=7)
+    ax = plot.compare_explanations({"one": one, "two": two}, max_display=7)
     order = np.argsort(-(abs(one.scores) + abs(two.scores)), kind="stable")[:7]
     assert labels_of(ax) == [one.names[j] for j in order]
     for e, dots, line in zip((one, two), ax.collections[-3::2], lines_of(ax), strict=True):
@@ -317,7 +319,7 @@ def test_dots_stand_at_the_scores_of_features_ordered_by_mean_size(
 def test_features_that_one_lacks_are_left_out_there(explanations: list[Explanation]) -> None:
     one, two = explanations[0], first(explanations[1], 2)
     two = replace(two, names=("elsewhere", one.names[0]), scores=np.array([9.0, 8.0]))
-    ax = plot.comparison({"one": one, "two": two}, max_display=3)
+    ax = plot.compare_explanations({"one": one, "two": two}, max_display=3)
     assert labels_of(ax)[:2] == ["elsewhere", one.names[0]]
     assert [len(line) for line in lines_of(ax)] == [2, 2]
 
@@ -327,7 +329,7 @@ def test_features_that_one_lacks_are_left_out_there(explanations: list[Explanati
 )
 def test_what_cannot_be_compared_is_said(wrong: Any, says: str) -> None:
     with pytest.raises(InputError, match=says):
-        plot.comparison(wrong)
+        plot.compare_explanations(wrong)
 
 
 # -- convergence --------------------------------------------------------------------------------

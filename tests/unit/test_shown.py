@@ -313,10 +313,10 @@ def test_warnings_are_on_every_plot(picture: eagle.Explanation) -> None:
         eagle.plot.text(e),
         eagle.plot.attribution(e),
         eagle.plot.convergence(e),
-        eagle.plot.comparison({"one": e}),
+        eagle.plot.compare_explanations({"one": e}),
         eagle.plot.image(seen)[0],
         eagle.plot.image(seen, plt.subplots(1, 3)[1])[0],
-        eagle.plot.methods(marked)[0],
+        eagle.plot.compare_methods(marked)[0],
     ]
     for ax in drawn:
         texts = [t.get_text() for t in ax.figure.findobj(mpl.text.Text)]

@@ -25,7 +25,7 @@ COLUMNS: Final = ("feature", "group", "against", "difference", "low", "high")
 """What the result of `Explanations.compare_groups` has, besides numbers of rows."""
 
 
-def groups(
+def compare_groups(
     compared: pd.DataFrame, ax: Axes | None = None, *, max_display: int = 12, groups: int = 7
 ) -> Axes:
     """How the mean score differs between groups: for each a dot with its interval.
@@ -48,7 +48,7 @@ def _draw(
     kinds = rank(np.abs(grid.value).max(axis=1))[:groups]
     shown = names[:max_display]
     labels, more = [label(grid.features[j]) for j in shown], len(names) - len(shown)
-    p = page(ax, WIDTH, tall(labels, max(0.27, 0.07 + 0.11 * len(kinds)), more), "groups")
+    p = page(ax, WIDTH, tall(labels, max(0.27, 0.07 + 0.11 * len(kinds)), more), "compare_groups")
     for y in range(1, len(shown), 2):
         p.ax.axhspan(y - 0.5, y + 0.5, color=p.ink, alpha=0.05, linewidth=0)
     gap, hollow = min(0.24, 0.72 / len(kinds)), False
@@ -114,7 +114,8 @@ def _check(compared: Any) -> Any:
     columns = list(getattr(compared, "columns", ()))
     if any(name not in columns for name in COLUMNS):
         raise InputError(
-            f"groups draws what explanations.compare_groups(…) gives, not {short_repr(compared)}"
+            "compare_groups draws what explanations.compare_groups(…) gives, not "
+            f"{short_repr(compared)}"
         )
     if not len(compared):
         raise InputError("there are no groups to draw")

@@ -25,7 +25,7 @@ PANELS_PER_ROW = 5
 
 
 @plot_function
-def methods(
+def compare_methods(
     comparison: Comparison, *, level: float = LEVEL, max_display: int = 10
 ) -> NDArray[np.object_]:
     """A panel for each method: its scores as bars, with intervals where it has them.
@@ -35,9 +35,9 @@ def methods(
     Warnings are written below all.
     The axes are returned, one for each method.
     """
-    plt = package("matplotlib.pyplot", "methods", "plot")
+    plt = package("matplotlib.pyplot", "compare_methods", "plot")
     if not isinstance(comparison, Comparison):
-        raise InputError(f"methods draws a Comparison, not {short_repr(comparison)}")
+        raise InputError(f"compare_methods draws a Comparison, not {short_repr(comparison)}")
     order = comparison.order()[: integer(max_display, "max_display", 1)]
     count = len(comparison.methods)
     wide, high = min(count, PANELS_PER_ROW), -(-count // PANELS_PER_ROW)
