@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle._engine.misfit import MIN_HELD_OUT_R2
+from eagle._engine.lack_of_fit import MIN_HELD_OUT_R2
 from eagle._questions.totals import Mean, noise_inflation
 from eagle._tables.column import array_of, is_missing, plain
 from eagle._values.arrays import Array

@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from eagle._engine.default import DEFAULT
-from eagle._engine.misfit import Misfit
+from eagle._engine.lack_of_fit import LackOfFit
 from eagle._engine.names import name_by_printed
 from eagle._values.difference import Difference
 from eagle._values.link import Logit
@@ -161,7 +161,7 @@ def _difference(what: Difference, outputs: tuple[Any, ...], seed: int, asked: st
 def _explainer(e: Explanation, about: About) -> Iterable[str]:
     """The line that makes the explainer, and a remark where two methods are possible."""
     parts = ["model", _data(e)]
-    if _misfit(e) is not None and not _parts(e) and not _is_binned(e):
+    if _lack_of_fit(e) is not None and not _parts(e) and not _is_binned(e):
         parts[1] = 'eagle.Table(data, view="continuous")'
     made, rows, named = about.made_by, _rows(e, about), name_by_printed(e.method)
     default = _is_default(e, about)
@@ -209,14 +209,14 @@ def _data(e: Explanation) -> str:
     return "eagle.Parts(…)" if _parts(e) else "data"
 
 
-def _misfit(e: Explanation) -> Misfit | None:
+def _lack_of_fit(e: Explanation) -> LackOfFit | None:
     """What the line misses, if there are rows to tell."""
-    return e.misfit if len(e.evidence.features) > 1 else None
+    return e.lack_of_fit if len(e.evidence.features) > 1 else None
 
 
 def _parts(e: Explanation) -> bool:
-    misfit = _misfit(e)
-    return e.subject is not None or (misfit is not None and misfit.masks)
+    lack_of_fit = _lack_of_fit(e)
+    return e.subject is not None or (lack_of_fit is not None and lack_of_fit.masks)
 
 
 def _is_binned(e: Explanation) -> bool:

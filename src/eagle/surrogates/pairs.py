@@ -3,8 +3,9 @@
 The target is that of `Robust`: the line that the same method would give from all masks. The errors
 of a mask and its complement are correlated, so what a pair adds to a score is one observation.
 
-Masks that were not drawn also count, as in `Robust`: where a few pairs carry most of the misfit, or
-where the answers could reach much farther than they did, the covariance has a part for them.
+Masks that were not drawn also count, as in `Robust`: where a few pairs carry most of the lack of
+fit, or where the answers could reach much farther than they did, the covariance has a part for
+them.
 """
 
 from __future__ import annotations
@@ -204,10 +205,10 @@ class PairedLine:
         return StudentT(scores, scale, degrees, unit**2, "robust, pairs of masks")
 
     def _spread(self, hat: Array, gone: Array, gap: float) -> Array:
-        """The slopes' covariance by what each pair's misfit adds to them, shape (d, d).
+        """The slopes' covariance by what each pair's lack of fit adds to them, shape (d, d).
 
-        A mask that was not drawn may carry as much misfit as the few that carry most of it, or may
-        have an answer beyond those seen. Which slopes that mask would move is not known, so the
+        A mask that was not drawn may carry as much lack of fit as the few that carry most of it, or
+        may have an answer beyond those seen. Which slopes that mask would move is not known, so the
         variances of all are raised.
         """
         pull, alone = self.pairs.sums(hat * gone[:, None]), hat * self.unasked[:, None]

@@ -1,12 +1,13 @@
 """Intervals of a line that also hold where the model is not linear.
 
 The target is the line that the same method would give from infinitely many rows. Rows differ from
-that line by misfit, not by noise of one size. So the variance of a score is summed from the rows'
-own residuals (a sandwich), and the square of the prior's shrinkage is added. Balanced rows err less
-than independent rows; how much less is estimated from the rows themselves.
+that line by lack of fit, not by noise of one size. So the variance of a score is summed from the
+rows' own residuals (a sandwich), and the square of the prior's shrinkage is added. Balanced rows
+err less than independent rows; how much less is estimated from the rows themselves.
 
-Rows that were not drawn also count. Where a few rows carry most of the misfit, or where the answers
-could reach much farther than they did, the variance has a part for a row that was not drawn.
+Rows that were not drawn also count. Where a few rows carry most of the lack of fit, or where the
+answers could reach much farther than they did, the variance has a part for a row that was not
+drawn.
 """
 
 from __future__ import annotations
@@ -188,7 +189,7 @@ class Residuals:
 
     @cached_property
     def pull(self) -> Array:
-        """What each row's misfit adds to each slope, shape (n, d)."""
+        """What each row's residual adds to each slope, shape (n, d)."""
         return self.sandwich.hat * self.residual[:, None]
 
     @cached_property
@@ -216,7 +217,7 @@ class Residuals:
 
     @property
     def carriers(self) -> float:
-        """The effective number of rows that carry the misfit, (Σe²)²/Σe⁴: from 1 to all."""
+        """The effective number of rows that carry the lack of fit, (Σe²)²/Σe⁴: from 1 to all."""
         square = self.residual**2
         fourth = float(square @ square) / len(square)
         return len(self.residual) * (self.square**2 / fourth if fourth else 1.0)
@@ -225,9 +226,9 @@ class Residuals:
     def scale(self) -> Array:
         """The scale of the slopes' t, shape (d, d), in squares of the unit.
 
-        If few rows carry the misfit, it is not known which slopes they affect: the sandwich is
-        then mixed with that of evenly spread misfit. A row that was not drawn may have carried as
-        much as those few, or may have had the most extreme answer possible.
+        If few rows carry the lack of fit, it is not known which slopes they affect: the sandwich is
+        then mixed with that of evenly spread lack of fit. A row that was not drawn may have carried
+        as much as those few, or may have had the most extreme answer possible.
         """
         sandwich, carriers = self.sandwich, self.carriers
         few = min(1.0, FEW_CARRIERS / carriers)

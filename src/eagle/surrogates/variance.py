@@ -26,8 +26,8 @@ MAX_BLOCK_LENGTHS: Final = 5
 
 PRIOR_SHARES: Final = (0.4, 0.4)
 PRIOR_WEIGHT: Final = 0.1
-"""The prior of `Balance`: the shares of misfit that average out like products of two and of three
-features, and how strongly these shares are believed. They were chosen on some tables;
+"""The prior of `Balance`: which shares of the residuals average out like products of two and of
+three features, and how strongly these shares are believed. They were chosen on some tables;
 `python -m evaluation bench honest --others` measures them on others."""
 
 ROUNDS: Final = 3
@@ -51,10 +51,10 @@ BALANCE_DF: Final = 4.0
 """The degrees of freedom of the estimate of what balance removes."""
 
 FEW_CARRIERS: Final = 10.0
-"""If this many rows or fewer carry the misfit, it is not known which slopes they affect."""
+"""If this many rows or fewer carry the lack of fit, it is not known which slopes they affect."""
 
 MIN_CARRIERS: Final = 4.0
-"""If this many rows or fewer carry the misfit, one more such row might have been drawn."""
+"""If this many rows or fewer carry the lack of fit, one more such row might have been drawn."""
 
 SERIES_TERMS: Final = 3
 """Terms of the series for the prior's shrinkage; more terms would add more noise."""
@@ -79,14 +79,14 @@ def narrowing(df: float) -> float:
 class Balance:
     """How much more even rows are than independent ones: in blocks of consecutive rows, and in all.
 
-    Misfit averages out over even rows. Additive misfit averages out like products of two features,
-    pairwise misfit like products of three, and the rest as in independent rows. How well such
-    products average out needs no answers: `evenness`, shape (lengths, 2), is the mean square of
-    their sums over blocks of each length, divided by that of independent rows. Blocks of the
-    sequence are as even as shorter plans, so residuals summed over blocks show how large each kind
-    of misfit is. `whole`, shape (2,), is the evenness of all rows; it then says how much of the
-    variance is left. For each length of blocks, `starts` has the first row of each block, and
-    `sizes` the number of planned rows in it.
+    Lack of fit averages out over even rows. Additive lack of fit averages out like products of two
+    features, pairwise lack of fit like products of three, and the rest as in independent rows. How
+    well such products average out needs no answers: `evenness`, shape (lengths, 2), is the mean
+    square of their sums over blocks of each length, divided by that of independent rows. Blocks of
+    the sequence are as even as shorter plans, so residuals summed over blocks show how large each
+    kind of lack of fit is. `whole`, shape (2,), is the evenness of all rows; it then says how much
+    of the variance is left. For each length of blocks, `starts` has the first row of each block,
+    and `sizes` the number of planned rows in it.
     """
 
     starts: tuple[NDArray[np.intp], ...]
