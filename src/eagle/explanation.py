@@ -179,8 +179,7 @@ class Explanation(Saved):
         """The fit to the first `rows` rows alone."""
         return self._fit_to(self.target, integer(rows, "rows", 1))
 
-    # -- what the line misses: see eagle._engine.lack_of_fit
-    # -------------------------------------------
+    # -- what the line misses: see eagle._engine.lack_of_fit --------------------------------------
 
     @cached_property
     def lack_of_fit(self) -> LackOfFit | None:

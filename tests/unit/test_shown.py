@@ -169,14 +169,14 @@ def test_image_hides_what_is_not_sure_or_not_strong(picture: eagle.Explanation) 
     sure = [j for j in picture.order().tolist() if picture.sure()[j]]
     assert len(sure) > 5
     assert coloured() == set(sure[:5])
-    assert coloured(top=2) == set(sure[:2])
-    assert coloured(top=None) == set(sure)
-    assert coloured(sure=False, top=None) == set(range(8))
+    assert coloured(max_display=2) == set(sure[:2])
+    assert coloured(max_display=None) == set(sure)
+    assert coloured(sure=False, max_display=None) == set(range(8))
     written = [t.get_text() for t in eagle.plot.image(picture, numbers=True)[1].texts]
     assert sorted(written) == [str(k) for k in range(8)]
     for wrong in (0, -1, True, "two"):
         with pytest.raises(InputError, match="how many segments to show"):
-            coloured(top=wrong)
+            coloured(max_display=wrong)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from eagle._values.text import middle, short
 from eagle.display.sheet import sides_of
 from eagle.errors import EagleError
 from eagle.explanations import Explanations
-from eagle.reports import strips
+from eagle.reports import cell_bars
 from eagle.reports.parts import Cell, Heading, details, name, paragraph, table
 from eagle.reports.scale import Digits, Scale, figure
 
@@ -87,7 +87,7 @@ class Summary:
         scale, digits = Scale.over(numbers), Digits.of(numbers)
         heads = [
             Heading("Feature", "t"),
-            Heading(strips.axis(scale), "b", sorts=False),
+            Heading(cell_bars.axis(scale), "b", sorts=False),
             Heading("Importance"),
             *([Heading(f"{100 * size.level:g}% interval")] if self.has_intervals else []),
             *([Heading("Mean score")] if self.signed else []),
@@ -131,8 +131,8 @@ class Summary:
     def _bar(self, j: int, scale: Scale, told: str) -> str:
         value, low, high = (float(x[j]) for x in (self.size.value, self.size.low, self.size.high))
         if not self.signed:
-            return strips.bar(scale, value, low, high, told, "flat")
-        return strips.two_part_bar(scale, float(self.up[j]), value, low, high, told)
+            return cell_bars.bar(scale, value, low, high, told, "flat")
+        return cell_bars.two_part_bar(scale, float(self.up[j]), value, low, high, told)
 
 
 def _bare(e: Explanations, numbers: Array, level: float) -> Means:
