@@ -402,7 +402,7 @@ def _head(part: str, whole: bool) -> str:
     )
 
 
-def strips(shown: Shown, curves: Curves) -> list[tuple[str, str]]:
+def channel_lines(shown: Shown, curves: Curves) -> list[tuple[str, str]]:
     """The strongest channels of a series, each with a mark for every segment: ▲ and ▼ where it
     surely pushes up and down, · elsewhere."""
     mark = np.where(shown.clear, np.where(shown.scores > 0, "▲", "▼"), "·")

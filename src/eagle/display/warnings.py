@@ -85,7 +85,7 @@ def warnings(e: Explanation) -> tuple[str, ...]:
     """Sentences about the file, the subject, the rows, the fit, and what never changed."""
     told = [e.note, "" if e.subject is None else e.subject.note, _missing(e)]
     if e.surrogate is not None:
-        told += [*_few(e), *_poor(e), *_unchanged(e)]
+        told += [*_few(e), *_poor(e), *_unchanged_parts(e)]
     told += _clueless(e)
     return tuple(sentence for sentence in told if sentence)
 
@@ -159,7 +159,7 @@ def _poor(e: Explanation) -> Iterator[str]:
         )
 
 
-def _unchanged(e: Explanation) -> Iterator[str]:
+def _unchanged_parts(e: Explanation) -> Iterator[str]:
     changed = columns_that_move(e.evidence.features)
     unchanged = [name for name, one in zip(e.names, changed, strict=True) if not one]
     if unchanged:

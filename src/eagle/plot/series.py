@@ -98,8 +98,8 @@ def _reach(e: Explanation, level: float) -> tuple[float, float]:
     """The lowest and the highest score or interval, with room around them."""
     ends = np.append(np.concatenate([e.scores, e.interval_or_nan(level).ravel()]), 0.0)
     low, high = float(np.nanmin(ends)), float(np.nanmax(ends))
-    room = 0.08 * (high - low) or 1.0
-    return low - room, high + room
+    margin = 0.08 * (high - low) or 1.0
+    return low - margin, high + margin
 
 
 def _panel(
@@ -135,8 +135,8 @@ def _frame(ax: Axes, curves: Curves, channel: int) -> None:
     """The curve in the upper part of the panel, with its own ticks."""
     values = curves.values[:, channel]
     low, high = float(values.min()), float(values.max())
-    room = 0.08 * (high - low) or max(abs(low), 1.0)
-    low, high = low - room, high + room
+    margin = 0.08 * (high - low) or max(abs(low), 1.0)
+    low, high = low - margin, high + margin
     ax.set_xlim(curves.edges[0], curves.edges[-1])
     ax.set_ylim(low - (high - low) * SCORES_SHARE / (1 - SCORES_SHARE), high)
     if curves.dates:
@@ -144,7 +144,7 @@ def _frame(ax: Axes, curves: Curves, channel: int) -> None:
     from matplotlib.ticker import MaxNLocator
 
     ticks = MaxNLocator(3).tick_values(low, high)
-    ax.set_yticks([tick for tick in ticks if low + room <= tick <= high])
+    ax.set_yticks([tick for tick in ticks if low + margin <= tick <= high])
     ax.tick_params(labelsize="x-small")
     ax.xaxis.get_offset_text().set_fontsize("x-small")
     ax.spines[["top", "right"]].set_visible(False)

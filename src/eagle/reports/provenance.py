@@ -30,7 +30,7 @@ MAX_OUTPUTS = 12
 @final
 @dataclass(frozen=True)
 class ReportOptions:
-    """The caller's wishes: a title, the level of intervals, groups of rows, and the date.
+    """What the caller chose: a title, the level of intervals, groups of rows, and the date.
 
     `made_by` is the explainer or the survey that made the result: it knows the model. Unless
     `silent`, progress is shown where it takes longer.

@@ -86,7 +86,7 @@ class ShapleyRows:
             return fit.row(place), fit.base
         one = self.rows.values[i : i + 1]
         columns = self.survey.ground.spread.columns(one, self.rows.levels)
-        unchanged = self.survey.ground.unchanged(one)
+        unchanged = self.survey.ground.unchanged_players(one)
         return fit.new_row(columns, unchanged, self.prediction(i, target)), fit.base
 
     def common(self, target: Target) -> float:
