@@ -382,7 +382,7 @@ CALLS: dict[str, Callable[[], Call]] = {
     "eagle.Explanations.compare_groups": lambda: Call(
         explanations().compare_groups, {"groups": ["u", "v"] * 3}
     ),
-    "eagle.Explanations.effect": lambda: Call(explanations().effect),
+    "eagle.Explanations.mean_score": lambda: Call(explanations().mean_score),
     "eagle.Explanations.importance": lambda: Call(explanations().importance),
     "eagle.Explanations.sure": lambda: Call(explanations().sure),
     "eagle.Explanations.doubtful": lambda: Call(explanations().doubtful),
@@ -392,7 +392,7 @@ CALLS: dict[str, Callable[[], Call]] = {
     ),
     "eagle.Explanations.of": lambda: Call(eagle.Explanations.of, {"items": list(explanations())}),
     "eagle.Explanations.save": lambda: Call(explanations().save, {"path": new("m.parquet")}),
-    "eagle.Explanations.share_in_top": lambda: Call(explanations().share_in_top, {"k": 1}),
+    "eagle.Explanations.top_k_share": lambda: Call(explanations().top_k_share, {"k": 1}),
     "eagle.Explanations.summary": lambda: Call(explanations().summary),
     "eagle.Explanations.to_frame": lambda: Call(explanations().to_frame),
     "eagle.Explanations.to_shap": lambda: Call(explanations().to_shap),
@@ -555,14 +555,16 @@ def plots() -> dict[str, Callable[[], Call]]:
     made: dict[str, Callable[[], dict[str, Any]]] = {
         "attribution": lambda: {"explanation": explanation()},
         "beeswarm": lambda: {"explanations": explanations()},
-        "groups": lambda: {"compared": groups()},
-        "comparison": lambda: {"explanations": {"one": explanation(), "two": explanation()}},
+        "compare_groups": lambda: {"compared": groups()},
+        "compare_explanations": lambda: {
+            "explanations": {"one": explanation(), "two": explanation()}
+        },
         "convergence": lambda: {"explanation": explanation()},
         "dependence": lambda: {"explanations": explanations(), "feature": "x0"},
         "heatmap": lambda: {"explanations": explanations()},
         "image": lambda: {"explanation": of_image()},
         "importance": lambda: {"explanations": explanations()},
-        "methods": lambda: {"comparison": compared()},
+        "compare_methods": lambda: {"comparison": compared()},
         "prompt": lambda: {"explanation": of_prompt()},
         "series": lambda: {"explanation": of_series()},
         "text": lambda: {"explanation": of_text()},
@@ -649,7 +651,7 @@ MADE = (
         "eagle.comparison.Compared",
         "eagle.cost.Cost",
     ),
-    *("eagle.metrics.faith.Gaps", "eagle._engine.misfit.Misfit", "eagle.models.Recorded"),
+    *("eagle.metrics.faith.Gaps", "eagle._engine.lack_of_fit.LackOfFit", "eagle.models.Recorded"),
     *(
         "eagle.saved.Verification",
         "eagle._questions.statements.Means",

@@ -208,7 +208,7 @@ def twisted(model: Any) -> Any:
 def numbers(e: eagle.Explanation) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     """What was asked and answered, and what was made of it."""
     rows = e.evidence
-    asked = (rows.points, rows.features, rows.weight, rows.often, rows.answers)
+    asked = (rows.points, rows.features, rows.weight, rows.repeats, rows.answers)
     frame = e.to_frame().select_dtypes("number").to_numpy()  # with intervals, P(sign)
     return asked, (e.scores, frame, e.intercept, e.local_prediction, e.r2, e.r2_held_out)
 

@@ -257,15 +257,15 @@ class Rows:
     """All that a surrogate may know of its rows before the answers. Each row is there once.
 
     `features`, shape (n, d), are what it is fitted on; the first row is the instance. `weight`,
-    shape (n,), is how much each row counts. `often` is the row's multiplicity in the plan. `weight`
-    is already multiplied by it. `balanced` says whether the rows fill their law evenly, in this
-    order. A surrogate that needs it also gets the `law`, and the `points` in the encoding of their
-    space.
+    shape (n,), is how much each row counts. `repeats` is the row's multiplicity in the plan, and
+    `weight` is already multiplied by it. `balanced` says whether the rows fill their law evenly, in
+    this order. A surrogate that needs it also gets the `law`, and the `points` in the encoding of
+    their space.
     """
 
     features: Array
     weight: Array
-    often: Array
+    repeats: Array
     balanced: bool = False
     law: Law | None = None
     points: Points | None = None
@@ -281,7 +281,7 @@ class Rows:
     def take(self, index: Any) -> Rows:
         """The rows at these places, which may repeat."""
         points = None if self.points is None else self.points[index]
-        arrays = self.features[index], self.weight[index], self.often[index]
+        arrays = self.features[index], self.weight[index], self.repeats[index]
         return Rows(*arrays, self.balanced, self.law, points)
 
 

@@ -109,7 +109,7 @@ class Slope:
 
     needs: ClassVar = NOTHING
 
-    def room(self, n: int, d: int) -> int:
+    def memory(self, n: int, d: int) -> int:
         return 0
 
     def on(self, rows: Rows) -> Fitter:
@@ -232,9 +232,9 @@ def test_sources_and_spaces_are_checked_too() -> None:
         ({"design": None}, "lacks needs, balanced, longest, weight, plan or ask"),
         ({"design": Sobol}, r"Sobol is a class, not a value of it: write Sobol\(…\)"),
         ({"design": BayesLinear()}, "it lacks balanced"),
-        ({"surrogate": Greedy()}, "a surrogate fits answers.* it lacks room, on"),
+        ({"surrogate": Greedy()}, "a surrogate fits answers.* it lacks memory, on"),
         ({"surrogate": Robust}, "Robust is a class"),
-        ({"surrogate": "ridge"}, "it lacks needs, room, on"),
+        ({"surrogate": "ridge"}, "it lacks needs, memory, on"),
         ({"design": Weightless()}, "it lacks weight"),
         ({"design": Unhashed()}, "Unhashed must have a hash"),
         ({"design": Needy()}, "the needs of Needy are a frozenset"),

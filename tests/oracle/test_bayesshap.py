@@ -108,10 +108,10 @@ def test_pictures_through_the_front_door(design: Coalitions) -> None:
     method = Method("exact", design, Shapley(ends=1e9), BayesLinear(EXACT))
     e = picture(method, budget=3000)
     assert e.cost.rows == 64
-    often = e.evidence.weight / Shapley(ends=1e9)(e.evidence.features, np.ones(6))
-    assert np.allclose(often, np.rint(often))
-    assert often.sum() == 3000
-    weight = e.evidence.weight / often
+    repeats = e.evidence.weight / Shapley(ends=1e9)(e.evidence.features, np.ones(6))
+    assert np.allclose(repeats, np.rint(repeats))
+    assert repeats.sum() == 3000
+    weight = e.evidence.weight / repeats
     fit = BayesLinear(EXACT).fit(e.evidence.features, e.evidence.answers[:, 0], weight)
     assert np.allclose(fit.scores, by_subsets(6), atol=1e-6)
 

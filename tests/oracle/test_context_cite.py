@@ -41,7 +41,7 @@ def test_scores_are_those_of_scikit_learn_on_the_same_masks(tokens: int) -> None
     method = peers.context_cite_for(tokens) if tokens > 1 else peers.CONTEXT_CITE
     explainer = eagle.Explainer(likely, eagle.language.Prompt(separator=" "), method=method)
     e = explainer.explain({"sources": PARTS})
-    z, weight = e.evidence.features, e.evidence.often.copy()
+    z, weight = e.evidence.features, e.evidence.repeats.copy()
     weight[0] -= 1  # the prompt itself was not drawn
     seen = weight > 0
     y = e.evidence.answers[:, 0]
@@ -55,9 +55,10 @@ def test_weights_and_still_columns() -> None:
     rng = np.random.default_rng(3)
     z = (rng.random((40, 6)) < 0.5).astype(float)
     z[:, 2], z[0] = 1.0, 1.0
-    y, often = rng.normal(size=40) + z @ [1, 2, 0, 0, -3, 0.1], rng.integers(1, 4, 40).astype(float)
-    fit = Lasso(0.2).on(Rows(z, often, often)).fit(y)
-    weight = often - (np.arange(40) == 0)
+    y = rng.normal(size=40) + z @ [1, 2, 0, 0, -3, 0.1]
+    repeats = rng.integers(1, 4, 40).astype(float)
+    fit = Lasso(0.2).on(Rows(z, repeats, repeats)).fit(y)
+    weight = repeats - (np.arange(40) == 0)
     seen = weight > 0
     scaler = StandardScaler().fit(z[seen], sample_weight=weight[seen])
     lasso = Reference(0.2, tol=1e-12).fit(

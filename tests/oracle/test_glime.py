@@ -251,9 +251,9 @@ class Masks:
         return self.features(points)
 
     def distinct(self, points: Points) -> Any:
-        _, first, often = np.unique(points, axis=0, return_index=True, return_counts=True)
+        _, first, repeats = np.unique(points, axis=0, return_index=True, return_counts=True)
         order = np.argsort(first)
-        return first[order], often[order]
+        return first[order], repeats[order]
 
 
 D = 6
@@ -310,9 +310,9 @@ def test_published_masks_follow_the_enumerated_law(counts: Array, sigma: float) 
     assert points[1:].any(axis=1).all()
     place = (1 - points[1:].astype(int)) @ (2 ** np.arange(D)[::-1])
     observed, expected = np.bincount(place, minlength=2**D), (n - 1) * law
-    often = expected >= 5
-    seen = np.append(observed[often], observed[~often].sum())
-    wanted = np.append(expected[often], expected[~often].sum())
+    frequent = expected >= 5
+    seen = np.append(observed[frequent], observed[~frequent].sum())
+    wanted = np.append(expected[frequent], expected[~frequent].sum())
     if wanted[-1] < 5:  # too few to be tested, but few they must be
         assert seen[-1] <= 15
         seen, wanted = seen[:-1], wanted[:-1] * seen[:-1].sum() / wanted[:-1].sum()
@@ -334,9 +334,9 @@ def test_published_through_the_front_door() -> None:
     e = eagle.Explainer(model, data, method=peers.GLIME_PUBLISHED, task="regression").explain(
         np.ones((3, 8))
     )
-    often = e.evidence.weight
-    assert np.array_equal(often, np.rint(often))  # each mask counts as often as it was drawn
-    draws = int(often.sum())
+    repeats = e.evidence.weight
+    assert np.array_equal(repeats, np.rint(repeats))  # each mask counts as often as it was drawn
+    draws = int(repeats.sum())
     assert draws >= peers.GLIME_PUBLISHED.budget == 1024
     assert e.cost.rows < 30  # the whole, twelve without a part, and hardly another
     rng = np.random.default_rng(0)

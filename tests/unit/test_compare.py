@@ -232,7 +232,7 @@ def test_texts() -> None:
     assert set(c.methods[0].first.top(2)) == {"good", "bad"}
     assert c.methods[0].stability == 1.0
     assert "good" in c._repr_html_()
-    assert len(plot.methods(c)) == 3
+    assert len(plot.compare_methods(c)) == 3
 
 
 # -- tables and words ---------------------------------------------------------------------------
@@ -308,7 +308,7 @@ def test_wide_tables_are_printed_in_parts() -> None:
 )
 def test_an_axes_for_each_method(some: list[Method], runs: int) -> None:
     c = compare_methods(explainer(), some, table()[[3]], runs, converged=300, progress=False)
-    axes = plot.methods(c, most=4)
+    axes = plot.compare_methods(c, max_display=4)
     assert axes.shape == (len(some),)
     assert all(isinstance(ax, Axes) for ax in axes)
     assert len({id(ax) for ax in axes}) == len(some)

@@ -392,7 +392,7 @@ def test_statements_of_a_folder_are_those_of_the_same_rows_in_memory(
             pd.testing.assert_frame_equal(
                 found.summary(k, sample=sample), memory.summary(k, sample=sample), rtol=1e-12
             )
-        one, other = found.effect(0.8, sample=sample), memory.effect(0.8, sample=sample)
+        one, other = found.mean_score(0.8, sample=sample), memory.mean_score(0.8, sample=sample)
         np.testing.assert_allclose(one.low, other.low, rtol=1e-12, atol=1e-15)
     assert found.parts is not None
     groups = np.arange(60) % 3

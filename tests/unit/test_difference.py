@@ -133,7 +133,7 @@ def of_one(e: eagle.Explanation, folder: Path) -> Iterator[tuple[str, str]]:
     yield "html", html.unescape(e._repr_html_())
     yield "sheet", " ".join([e.sheet().title, *e.sheet().facts])
     yield "plot", drawn(eagle.plot.attribution(e))
-    yield "plot of two", drawn(eagle.plot.comparison({"a": e, "b": e}))
+    yield "plot of two", drawn(eagle.plot.compare_explanations({"a": e, "b": e}))
     yield "report", html.unescape((folder / "one.html").read_text(encoding="utf-8"))
     sent = payload(e)
     yield "page", " ".join([sent["title"], sent["unit"], *sent["facts"]])

@@ -79,7 +79,7 @@ DRAW: dict[str, Callable[..., Axes]] = {
     "dependence": lambda e, ax=None: plot.dependence(e, e.names[1], ax, colour=e.names[0]),
     "levels": lambda e, ax=None: plot.dependence(e, e.names[2], ax, colour=e.names[2]),
     "heatmap": plot.heatmap,
-    "groups": lambda e, ax=None: plot.groups(e.compare_groups(e.names[2]), ax),
+    "groups": lambda e, ax=None: plot.compare_groups(e.compare_groups(e.names[2]), ax),
 }
 drawn = pytest.mark.parametrize("draw", DRAW.values(), ids=DRAW)
 
@@ -177,10 +177,10 @@ def test_what_is_no_result_is_refused(many: Explanations) -> None:
     for name in ("importance", "beeswarm", "heatmap"):
         with pytest.raises(InputError, match=f"{name} draws Explanations, as explain_many"):
             getattr(plot, name)([many[0]])
-    with pytest.raises(InputError, match=r"groups draws what explanations\.compare_groups"):
-        plot.groups(many)
+    with pytest.raises(InputError, match=r"compare_groups draws what explanations\.compare_groups"):
+        plot.compare_groups(many)
     with pytest.raises(InputError, match="give the whole table"):
-        plot.groups(many.compare_groups("job").iloc[1:])
+        plot.compare_groups(many.compare_groups("job").iloc[1:])
     with pytest.raises(InputError, match="no feature 'hair'; there are age, income"):
         plot.dependence(many, "hair")
 
@@ -383,7 +383,7 @@ def test_levels_stand_in_order_of_their_mean_score(many: Explanations) -> None:
     jobs = ["clerk", "nurse", "smith"]
     jobs.sort(key=lambda name: float(many.scores[job == name, 2].mean()))
     assert [t.get_text() for t in ax.get_xticklabels()] == [*jobs, "missing"]
-    few = plot.dependence(many, "job", most=1)
+    few = plot.dependence(many, "job", max_display=1)
     assert [t.get_text() for t in few.get_xticklabels()] == ["clerk", "2 others", "missing"]
 
 
@@ -468,7 +468,7 @@ def test_two_groups_are_a_dot_for_each_feature() -> None:
     scores[:40, 2] += 3
     e = synthetic(scores)
     compared = e.compare_groups(np.repeat(["old", "new"], 40))
-    ax = plot.groups(compared)
+    ax = plot.compare_groups(compared)
     assert ax.get_title("left") == "old (40 rows) less new (40 rows)"
     assert labels_of(ax)[0] == "x2"
     by = compared.set_index("feature").loc[labels_of(ax)]
@@ -482,12 +482,12 @@ def test_two_groups_are_a_dot_for_each_feature() -> None:
 
 
 def test_missing_values_are_a_group_and_groups_too_many_are_counted(many: Explanations) -> None:
-    legend = plot.groups(many.compare_groups("job"), groups=2).get_legend()
+    legend = plot.compare_groups(many.compare_groups("job"), groups=2).get_legend()
     assert legend is not None
     texts = [t.get_text() for t in legend.get_texts()]
     assert len(texts) == 3
     assert texts[2] == "… and 2 more"
-    every = plot.groups(many.compare_groups("job")).get_legend()
+    every = plot.compare_groups(many.compare_groups("job")).get_legend()
     assert every is not None
     missing = int(sum(v is None for v in many.data[:, 2]))
     assert f"missing ({missing} rows)" in [t.get_text() for t in every.get_texts()]

@@ -150,7 +150,7 @@ def test_a_name_of_any_length_is_cut() -> None:
     wide = pd.DataFrame(np.random.default_rng(0).normal(size=(30, 2)), columns=["x" * 9000, "y"])
     e = eagle.Explainer(lambda X: np.asarray(X)[:, 0], wide).explain(wide.iloc[:1])
     page = written(e)
-    assert max(map(len, re.findall("x+", page.split("How to make it again")[0]))) <= 200
+    assert max(map(len, re.findall("x+", page.split("How to reproduce it")[0]))) <= 200
     checked(page)
 
 

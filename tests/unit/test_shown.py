@@ -169,14 +169,14 @@ def test_image_hides_what_is_not_sure_or_not_strong(picture: eagle.Explanation) 
     sure = [j for j in picture.order().tolist() if picture.sure()[j]]
     assert len(sure) > 5
     assert coloured() == set(sure[:5])
-    assert coloured(top=2) == set(sure[:2])
-    assert coloured(top=None) == set(sure)
-    assert coloured(sure=False, top=None) == set(range(8))
+    assert coloured(max_display=2) == set(sure[:2])
+    assert coloured(max_display=None) == set(sure)
+    assert coloured(sure=False, max_display=None) == set(range(8))
     written = [t.get_text() for t in eagle.plot.image(picture, numbers=True)[1].texts]
     assert sorted(written) == [str(k) for k in range(8)]
     for wrong in (0, -1, True, "two"):
         with pytest.raises(InputError, match="how many segments to show"):
-            coloured(top=wrong)
+            coloured(max_display=wrong)
 
 
 @pytest.mark.parametrize(
@@ -285,7 +285,7 @@ def test_what_is_not_sure_is_seen_where_the_score_is(picture: eagle.Explanation)
         budget=60,
         **TWO,
     ).explain(PICTURES[0])
-    axes = eagle.plot.image(marked, sure=False, top=None)
+    axes = eagle.plot.image(marked, sure=False, max_display=None)
     assert marked.sheet().shown.unsure.any()
     assert "hatched" in axes[1].get_title(loc="left")
     assert len(axes[1].images) == 3
@@ -313,10 +313,10 @@ def test_warnings_are_on_every_plot(picture: eagle.Explanation) -> None:
         eagle.plot.text(e),
         eagle.plot.attribution(e),
         eagle.plot.convergence(e),
-        eagle.plot.comparison({"one": e}),
+        eagle.plot.compare_explanations({"one": e}),
         eagle.plot.image(seen)[0],
         eagle.plot.image(seen, plt.subplots(1, 3)[1])[0],
-        eagle.plot.methods(marked)[0],
+        eagle.plot.compare_methods(marked)[0],
     ]
     for ax in drawn:
         texts = [t.get_text() for t in ax.figure.findobj(mpl.text.Text)]

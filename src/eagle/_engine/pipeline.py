@@ -455,7 +455,7 @@ def fit(plan: Plan, answers: Array, target: Target, cost: Cost) -> Explanation:
         task=task,
         contrast=plan.contrast,
         evidence=Asked(
-            planned.points, rows.features, rows.weight, answers, rows.often, plan.moves, rows.law
+            planned.points, rows.features, rows.weight, answers, rows.repeats, plan.moves, rows.law
         ),
         cost=replace(cost, missing=asked - len(answers)),
         method=plan.method,

@@ -47,7 +47,7 @@ class PlannedRows:
         """Points with all that the surrogate can do before the answers."""
         fitter = surrogate.on(rows)
         # Several explanations share these arrays, so nobody may write to them.
-        for shared in (points, rows.features, rows.weight, rows.often, *fitter.shared):
+        for shared in (points, rows.features, rows.weight, rows.repeats, *fitter.shared):
             shared.flags.writeable = False
         return cls(points, rows, fitter)
 

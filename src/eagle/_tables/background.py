@@ -660,12 +660,12 @@ class Background(Saved):
             if len(listed) != len(table.names):
                 raise InputError(f"{len(listed)} scales do not fit {len(table.names)} columns")
             given = dict(zip(table.names, listed, strict=True))
-        still = [n for n in table.names if n not in given or n in names_of(fixed, "fixed")]
+        unchanged = [n for n in table.names if n not in given or n in names_of(fixed, "fixed")]
         summary = cls.of(
             table,
-            fixed=still,
+            fixed=unchanged,
             bounds=bounds,
-            scales={n: given[n] for n in given if n not in still},
+            scales={n: given[n] for n in given if n not in unchanged},
         )
         for column in summary.columns:
             if column.integer and 0 < column.scale < 0.5:

@@ -169,8 +169,8 @@ class TableInstances:
         out = np.ones(self.kept.shape[1])
         for k in np.flatnonzero(self.kept[i] == 0).tolist():
             column = self.background.features[k]
-            still = not column.scale > 0
-            out[k] = 0.0 if still else column.standardise(self.values[i, k], column.mean)
+            unchanged = not column.scale > 0
+            out[k] = 0.0 if unchanged else column.standardise(self.values[i, k], column.mean)
         return out
 
     def moves(self, i: int) -> Moves:
@@ -322,6 +322,6 @@ def distinct_rows(values: Array) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     if (ordered[1:] != ordered[:-1]).all():
         return np.arange(len(values)), np.ones(len(values), dtype=np.intp)
     rows = values.view(np.dtype((np.void, values.shape[1] * 8)))[:, 0]
-    _, first, often = np.unique(rows, return_index=True, return_counts=True)
+    _, first, repeats = np.unique(rows, return_index=True, return_counts=True)
     order = np.argsort(first)
-    return first[order], often[order]
+    return first[order], repeats[order]

@@ -81,7 +81,7 @@ def give_comparison(comparison: Comparison, form: str, arguments: Namespace) -> 
 
         from eagle import plot
 
-        figure: Any = plot.methods(comparison)[0].figure
+        figure: Any = plot.compare_methods(comparison)[0].figure
         figure.savefig(out, dpi=200, format="png")
         plt.close(figure)
     else:

@@ -165,12 +165,12 @@ class Greedy(Planned):
         step = max(1, BLOCK // (self.pool * max(d, 1)))
         # Buffers for candidates, allocated once: allocation would cost more than the computation.
         kind = np.float32 if wide and space.masks else np.float64
-        room = np.empty((step, self.pool, d), dtype=kind)
+        buffer = np.empty((step, self.pool, d), dtype=kind)
         scratch = np.empty((0 if wide else self.pool, d))
         for start in range(0, rounds, step):
             pools = space.pools(min(step, rounds - start), self.pool, rng)
             for draft in drafts:
-                self._go_on(draft, pools, room[: len(pools)], scratch)
+                self._go_on(draft, pools, buffer[: len(pools)], scratch)
         return [np.concatenate(draft.chosen)[:budget] for draft in drafts]
 
     def _start(self, space: Space, kernel: Kernel, first: Points, wide: bool) -> _Draft:
@@ -186,10 +186,10 @@ class Greedy(Planned):
         draft.choose(first)
         return draft
 
-    def _go_on(self, draft: _Draft, pools: Points, room: Features, scratch: Array) -> None:
+    def _go_on(self, draft: _Draft, pools: Points, buffer: Features, scratch: Array) -> None:
         """Choose a batch from each pool, shape (pools, size, d)."""
-        draft.space.features(_flat(pools), out=_flat(room))
-        for pool, features, weight in zip(pools, room, draft.weight(room), strict=True):
+        draft.space.features(_flat(pools), out=_flat(buffer))
+        for pool, features, weight in zip(pools, buffer, draft.weight(buffer), strict=True):
             if draft.space.masks:  # a mask that was asked before teaches nothing new
                 fresh = draft.fresh(pool)
                 # If none is, all were asked before, and masks repeat.

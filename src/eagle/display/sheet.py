@@ -17,7 +17,7 @@ from eagle._values.difference import Difference
 from eagle._values.posterior import LEVEL, Bounds, without_effect
 from eagle._values.subject import Curves, Image, Passage, Subject
 from eagle._values.text import short
-from eagle.display.misfit import clips, end_fact, fact, says, unseen
+from eagle.display.lack_of_fit import clips, end_fact, fact, says, unseen
 from eagle.explanation import Explanation
 from eagle.surrogates.fit import is_flat
 
@@ -402,7 +402,7 @@ def _head(part: str, whole: bool) -> str:
     )
 
 
-def strips(shown: Shown, curves: Curves) -> list[tuple[str, str]]:
+def channel_lines(shown: Shown, curves: Curves) -> list[tuple[str, str]]:
     """The strongest channels of a series, each with a mark for every segment: ▲ and ▼ where it
     surely pushes up and down, · elsewhere."""
     mark = np.where(shown.clear, np.where(shown.scores > 0, "▲", "▼"), "·")

@@ -15,6 +15,7 @@ from eagle.display.sheet import (
     MAX_FACT_CHARACTERS,
     MAX_FEATURES,
     Shown,
+    channel_lines,
     heading,
     interval,
     mark_direction,
@@ -22,7 +23,6 @@ from eagle.display.sheet import (
     rest,
     right_to_left,
     signed_number,
-    strips,
     sureness,
 )
 from eagle.display.sheet import sheet as sheet_of
@@ -85,7 +85,7 @@ def _mark_words(shown: Shown) -> list[str]:
 
 def _marks(shown: Shown, curves: Curves) -> list[str]:
     """A line for each channel, with a mark for each segment."""
-    each = strips(shown, curves)
+    each = channel_lines(shown, curves)
     wide = max(cells(name) for name, _ in each)
     lines = [f"{name}{' ' * (wide - cells(name))}  {marks}".strip() for name, marks in each]
     hidden = len(curves.channels) - len(each)

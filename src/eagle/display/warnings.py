@@ -7,13 +7,13 @@ from typing import Final
 
 import numpy as np
 
-from eagle._engine.misfit import MIN_HELD_OUT_R2, is_line
+from eagle._engine.lack_of_fit import MIN_HELD_OUT_R2, is_line
 from eagle._engine.targets import answers_of
 from eagle._values.arrays import Array
 from eagle._values.posterior import ALL_MASKS
 from eagle._values.subject import Image
 from eagle._values.text import clean
-from eagle.display import misfit
+from eagle.display import lack_of_fit
 from eagle.explanation import Explanation
 from eagle.surrogates.fit import columns_that_move, is_flat
 
@@ -35,7 +35,7 @@ photographs under ImageNet's networks it moves by .3 to .8, whatever the fill.""
 
 def _same_looks(e: Explanation) -> Iterator[str]:
     """A segment that is off may look so much like itself that the model hardly notices."""
-    if not isinstance(e.subject, Image) or not e.subject.fill or not misfit.probable(e):
+    if not isinstance(e.subject, Image) or not e.subject.fill or not lack_of_fit.probable(e):
         return
     y = answers_of(e.evidence.answers, e.outputs, e.target, e.link)
     moved = float(np.abs(y - y[0]).max())
@@ -85,7 +85,7 @@ def warnings(e: Explanation) -> tuple[str, ...]:
     """Sentences about the file, the subject, the rows, the fit, and what never changed."""
     told = [e.note, "" if e.subject is None else e.subject.note, _missing(e)]
     if e.surrogate is not None:
-        told += [*_few(e), *_poor(e), *_still(e)]
+        told += [*_few(e), *_poor(e), *_unchanged_parts(e)]
     told += _clueless(e)
     return tuple(sentence for sentence in told if sentence)
 
@@ -139,7 +139,7 @@ def _poor(e: Explanation) -> Iterator[str]:
     held = e.r2_held_out if np.isfinite(e.r2_held_out) else e.r2
     y = answers_of(e.evidence.answers, e.outputs, e.target, e.link)
     line = is_line(e)
-    clipped = misfit.clipped_answers(e)
+    clipped = lack_of_fit.clipped_answers(e)
     if len(y) > 1 and is_flat(y):
         same = "the model gave the same answer"
         if e.difference is not None:
@@ -150,7 +150,7 @@ def _poor(e: Explanation) -> Iterator[str]:
         yield f"too few rows were asked to tell whether {what} fits the model here"
     elif line:
         yield clipped
-        yield misfit.rare(e) or misfit.warning(e)
+        yield lack_of_fit.rare(e) or lack_of_fit.warning(e)
     elif held < POOR_FIT:
         where = "on held-out rows it" if np.isfinite(e.r2_held_out) else "it"
         yield (
@@ -159,9 +159,9 @@ def _poor(e: Explanation) -> Iterator[str]:
         )
 
 
-def _still(e: Explanation) -> Iterator[str]:
+def _unchanged_parts(e: Explanation) -> Iterator[str]:
     changed = columns_that_move(e.evidence.features)
-    still = [name for name, one in zip(e.names, changed, strict=True) if not one]
-    if still:
-        listed = ", ".join(still[:5]) + (" …" if len(still) > 5 else "")
+    unchanged = [name for name, one in zip(e.names, changed, strict=True) if not one]
+    if unchanged:
+        listed = ", ".join(unchanged[:5]) + (" …" if len(unchanged) > 5 else "")
         yield clean(f"nothing could be learnt about features that never changed: {listed}")

@@ -68,7 +68,7 @@ class BayesRidge:
         if self.precision is None and np.any(mean):
             raise InputError("a prior mean needs a precision: how strongly is it believed?")
 
-    def room(self, n: int, d: int) -> int:
+    def memory(self, n: int, d: int) -> int:
         return 0
 
     def on(self, rows: Rows) -> Fitter:
@@ -155,8 +155,8 @@ class BayesRidge:
                 noise = (n - known + 2 * HYPER) / (loss + 2 * HYPER)
             else:  # an EM step: slower, with the same limit, and never negative
                 noise = (n + 2 * HYPER) / (loss + known / noise + 2 * HYPER)
-            still = np.abs(slopes - last).sum() <= self.tolerance * np.abs(slopes).sum()
-            if still and abs(noise - before) <= self.tolerance * noise:
+            unchanged = np.abs(slopes - last).sum() <= self.tolerance * np.abs(slopes).sum()
+            if unchanged and abs(noise - before) <= self.tolerance * noise:
                 break
         return noise / unit**2, self.precision or precision / unit**2
 

@@ -67,7 +67,7 @@ class Logistic:
         if not (finite(self.penalty) and self.penalty > 0):
             raise InputError(f"a penalty is a positive number, not {short_repr(self.penalty)}")
 
-    def room(self, n: int, d: int) -> int:
+    def memory(self, n: int, d: int) -> int:
         return 0
 
     def on(self, rows: Rows) -> Fitter:

@@ -37,12 +37,12 @@ class Lasso:
                 f"the penalty of a lasso is a positive number, not {short_repr(self.alpha)}"
             )
 
-    def room(self, n: int, d: int) -> int:
+    def memory(self, n: int, d: int) -> int:
         return 3 * n * d
 
     def on(self, rows: Rows) -> Fitter:
         weight = rows.weight.copy()
-        weight[0] *= (rows.often[0] - 1) / rows.often[0]
+        weight[0] *= (rows.repeats[0] - 1) / rows.repeats[0]
         return DeferredFit(lambda y: self.fit(rows.features, y, weight), rows)
 
     def fit(self, features: Array, y: Array, weight: Array) -> Fit:

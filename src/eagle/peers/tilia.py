@@ -81,7 +81,7 @@ class Tree:
                 f"not {short_repr(self.raw)}"
             )
 
-    def room(self, n: int, d: int) -> int:
+    def memory(self, n: int, d: int) -> int:
         return 0
 
     def on(self, rows: Rows) -> Fitter:

@@ -207,7 +207,7 @@ class Process:
             )
         integer(self.most, "the most steps of tuning", 1)
 
-    def room(self, n: int, d: int) -> int:
+    def memory(self, n: int, d: int) -> int:
         """Numbers held besides the rows: matrices of rows by rows."""
         return 8 * n * n
 

@@ -40,7 +40,7 @@ class Boundary:
         if not isinstance(self.ridge, Ridge):
             raise InputError(f"a boundary is fitted by a Ridge, not by {short_repr(self.ridge)}")
 
-    def room(self, n: int, d: int) -> int:
+    def memory(self, n: int, d: int) -> int:
         return 0
 
     def on(self, rows: Rows) -> Fitter:

@@ -46,18 +46,18 @@ HEAD_INCHES: Final = 0.4
 
 @plot_function
 def attribution(
-    explanation: Explanation, ax: Axes | None = None, *, level: float = LEVEL, most: int = 15
+    explanation: Explanation, ax: Axes | None = None, *, level: float = LEVEL, max_display: int = 15
 ) -> Axes:
     """The scores as bars, the strongest on top, each with its number and its credible interval.
 
     Blue pushes the answer up, vermillion down; of a slope, which is named «per …», blue says that
     the answer rises with the feature. Grey has no sign. A bar is pale and hatched where the sign is
     not sure (`Explanation.sure`). The row's own value stands in brackets beside a bin or a slope.
-    `most` features are drawn, and the others are counted. Warnings of the explanation are written
-    below.
+    `max_display` features are drawn, and the others are counted. Warnings of the explanation are
+    written below.
     """
     e = one(explanation, "attribution")
-    order = e.order()[: integer(most, "most", 1)]
+    order = e.order()[: integer(max_display, "max_display", 1)]
     scores, interval = e.scores[order], e.interval_or_nan(level)[order]
     unclear = e.doubtful(level)[order]
     more = len(e.names) - len(order)

@@ -39,18 +39,18 @@ def heatmap(
     ax: Axes | None = None,
     *,
     by_prediction: bool = False,
-    most: int = 15,
+    max_display: int = 15,
 ) -> Axes:
     """Rows from left to right, features from top to bottom, scores as colours.
 
     Blue pushes the answer up, vermillion down. Rows with similar scores stand together, or, with
-    `by_prediction`, rows are in order of the model's prediction, the largest first; the line on
-    top is the prediction. The `most` features with the largest mean size of scores are drawn, and
-    the others are counted.
+    `by_prediction`, rows are in order of the model's prediction, the largest first; the line on top
+    is the prediction. The `max_display` features with the largest mean size of scores are drawn,
+    and the others are counted.
     """
     e = several(explanations, "heatmap")
     check_flags(by_prediction=by_prediction)
-    order = strongest_features(e, most)
+    order = strongest_features(e, max_display)
     rows = order_by_prediction(e.predictions) if by_prediction else similar(e.scores[:, order])
     labels, more = feature_labels(e.labels, order)
     p = page(ax, WIDTH, max(tall(labels, 0.27, more), MIN_HEIGHT), "heatmap")

@@ -38,17 +38,17 @@ def convergence(
     ax: Axes | None = None,
     *,
     level: float = LEVEL,
-    most: int = 5,
+    max_display: int = 5,
     steps: int = 25,
 ) -> Axes:
     """How the scores and their credible intervals settle as rows are added.
 
     Plans are nested: the first n rows are what a budget of n would have asked. So about `steps`
-    prefixes are fitted again, without asking the model. The `most` strongest features of the whole
-    explanation are drawn. Warnings of the explanation are written below.
+    prefixes are fitted again, without asking the model. The `max_display` strongest features of the
+    whole explanation are drawn. Warnings of the explanation are written below.
     """
     e = one(explanation, "convergence")
-    order = e.order()[: integer(most, "most", 1)]
+    order = e.order()[: integer(max_display, "max_display", 1)]
     counts = _counts(len(e.evidence.features), len(e.names), integer(steps, "steps", 2))
     grown = _scores_by_count(e, counts, level)[:, order]
     p = page(ax, WIDTH, 3.0, "convergence")

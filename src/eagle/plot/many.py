@@ -230,7 +230,7 @@ def thin_cells(cells: NDArray[np.intp], first: Array, most: int) -> NDArray[np.i
 
 
 def stack_points(
-    cells: NDArray[np.intp], shown: NDArray[np.intp], dot: float, room: float
+    cells: NDArray[np.intp], shown: NDArray[np.intp], dot: float, height: float
 ) -> Array:
     """How far to move the points shown up or down so that those of a cell stand on one another.
 
@@ -242,9 +242,9 @@ def stack_points(
     there, start, counts = np.unique(cells[shown], return_index=True, return_counts=True)
     place = np.arange(len(shown)) - np.repeat(start + (counts - 1) / 2, counts)
     size = every[there - cells.min()]
-    high = np.minimum(size * dot, room)
-    if every.max() * dot > room:
-        high = np.minimum(high, room * np.sqrt(size / every.max()))
+    high = np.minimum(size * dot, height)
+    if every.max() * dot > height:
+        high = np.minimum(high, height * np.sqrt(size / every.max()))
     return np.asarray(place * np.repeat(high / counts, counts))
 
 

@@ -27,19 +27,19 @@ def importance(
     ax: Axes | None = None,
     *,
     level: float = LEVEL,
-    most: int = 15,
+    max_display: int = 15,
     sample: bool = True,
 ) -> Axes:
     """The mean size of each feature's score as a bar, the largest on top, with an interval.
 
     The blue part of a bar is from rows where the feature pushes the answer up, the vermillion part
     from rows where it pushes it down; of slopes, where the answer rises and falls with it. A bar is
-    pale and hatched where the interval reaches zero. `most` features are drawn, and the others are
-    counted. `sample` is as in `Explanations.importance`.
+    pale and hatched where the interval reaches zero. `max_display` features are drawn, and the
+    others are counted. `sample` is as in `Explanations.importance`.
     """
     e = several(explanations, "importance")
     means = e.importance(level, sample=sample)
-    order = means.order()[: integer(most, "most", 1)]
+    order = means.order()[: integer(max_display, "max_display", 1)]
     labels, more = feature_labels(e.labels, order)
     p = page(ax, WIDTH, tall(labels, 0.27, more), "importance")
     none = means.low[order] <= 0

@@ -271,7 +271,7 @@ def layout_size(ax: Axes) -> tuple[float, float] | None:
     return width * len(spec.colspan) / grid.ncols, height * len(spec.rowspan) / grid.nrows
 
 
-def room(ax: Axes) -> tuple[float, float]:
+def inches_for_bars(ax: Axes) -> tuple[float, float]:
     """Width and height that bars have in axes that were given, in inches, about."""
     cell, box, dpi = layout_size(ax), ax.get_window_extent(), ax.figure.dpi
     if cell is None:
@@ -290,7 +290,7 @@ def wrap_labels(
     """
     wide, lines = LABEL, 2
     if p is not None and p.own is None:
-        width, height = room(p.ax)
+        width, height = inches_for_bars(p.ax)
         wide = max(MIN_LINE_CHARACTERS, min(LABEL, int(8 * width)))
         lines = 2 if (len(names) + 1) * 0.34 <= height else 1
     named = list(labels)

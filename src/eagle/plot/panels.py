@@ -25,7 +25,9 @@ PANELS_PER_ROW = 5
 
 
 @plot_function
-def methods(comparison: Comparison, *, level: float = LEVEL, most: int = 10) -> NDArray[np.object_]:
+def compare_methods(
+    comparison: Comparison, *, level: float = LEVEL, max_display: int = 10
+) -> NDArray[np.object_]:
     """A panel for each method: its scores as bars, with intervals where it has them.
 
     Dots are the scores of all runs: where they scatter, the method is not stable. A bar is pale
@@ -33,10 +35,10 @@ def methods(comparison: Comparison, *, level: float = LEVEL, most: int = 10) -> 
     Warnings are written below all.
     The axes are returned, one for each method.
     """
-    plt = package("matplotlib.pyplot", "methods", "plot")
+    plt = package("matplotlib.pyplot", "compare_methods", "plot")
     if not isinstance(comparison, Comparison):
-        raise InputError(f"methods draws a Comparison, not {short_repr(comparison)}")
-    order = comparison.order()[: integer(most, "most", 1)]
+        raise InputError(f"compare_methods draws a Comparison, not {short_repr(comparison)}")
+    order = comparison.order()[: integer(max_display, "max_display", 1)]
     count = len(comparison.methods)
     wide, high = min(count, PANELS_PER_ROW), -(-count // PANELS_PER_ROW)
     tall = 0.27 * len(order) + 1.1

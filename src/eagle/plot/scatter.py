@@ -60,13 +60,13 @@ def dependence(
     *,
     colour: str | None = None,
     level: float = LEVEL,
-    most: int = 12,
+    max_display: int = 12,
 ) -> Axes:
     """The score of one feature against its value: a point for each row, with error bars.
 
     Few rows have an error bar each. Of many, one among those that are near one another has: the
     row whose score is in their middle. A point is pale where its sign is not
-    sure. `colour` names a feature whose values colour the points. Of levels, the `most`
+    sure. `colour` names a feature whose values colour the points. Of levels, the `max_display`
     frequent have a place of their own.
     """
     e = several(explanations, "dependence")
@@ -74,7 +74,7 @@ def dependence(
     scores, interval = e.scores[:, j], intervals(e, np.array([j]), level)[:, 0]
     p = page(ax, WIDTH, 3.0, "dependence")
     p.ax.axhline(0, color=p.ink, linewidth=0.8, zorder=1.5)
-    axis = Axis.of(FeatureValues.of(e.data[:, j]), scores, integer(most, "most", 1))
+    axis = Axis.of(FeatureValues.of(e.data[:, j]), scores, integer(max_display, "max_display", 1))
     shade = None if colour is None else FeatureValues.of(e.data[:, _place(e, colour)])
     doubt = e.doubtful(level)[:, j]
     fewer = _points(p, axis, scores, doubt, shade)
@@ -120,10 +120,10 @@ class Axis:
     dates: bool = False
 
     @classmethod
-    def of(cls, values: FeatureValues, scores: Array, most: int) -> Axis:
+    def of(cls, values: FeatureValues, scores: Array, max_display: int) -> Axis:
         if values.levels is None:
             return cls._of_numbers(values)
-        return cls._of_levels(values, scores, most)
+        return cls._of_levels(values, scores, max_display)
 
     @classmethod
     def _of_numbers(cls, values: FeatureValues) -> Axis:
@@ -136,15 +136,18 @@ class Axis:
         return cls(x, {left: MISSING}, True, values.dates)
 
     @classmethod
-    def _of_levels(cls, values: FeatureValues, scores: Array, most: int) -> Axis:
+    def _of_levels(cls, values: FeatureValues, scores: Array, max_display: int) -> Axis:
         """Levels by increasing mean score, then all others, then what is missing."""
         assert values.levels is not None
-        group = np.where(values.missing, most + 1, np.minimum(values.codes, most))
+        group = np.where(values.missing, max_display + 1, np.minimum(values.codes, max_display))
         there = np.unique(group)
-        own = [k for k in there.tolist() if k < most]
+        own = [k for k in there.tolist() if k < max_display]
         own.sort(key=lambda k: float(scores[group == k].mean()))
-        names = {most: f"{len(values.levels) - most} {OTHERS}", most + 1: MISSING}
-        order = own + [k for k in there.tolist() if k >= most]
+        names = {
+            max_display: f"{len(values.levels) - max_display} {OTHERS}",
+            max_display + 1: MISSING,
+        }
+        order = own + [k for k in there.tolist() if k >= max_display]
         x = np.empty(len(group))
         places = {}
         for place, k in enumerate(order):

@@ -46,14 +46,18 @@ MAX_OPACITY, UNSURE_OPACITY = 0.65, 0.1
 
 @plot_function
 def series(
-    explanation: Explanation, axes: Any = None, *, level: float = LEVEL, most: int = MAX_CHANNELS
+    explanation: Explanation,
+    axes: Any = None,
+    *,
+    level: float = LEVEL,
+    max_display: int = MAX_CHANNELS,
 ) -> NDArray[np.object_]:
     """A panel for each channel: the curve, and below it the segments' scores with intervals.
 
     Segments that push the answer up are blue, those that push it down orange, the stronger the
     deeper; grey where the sign is not sure. All panels have the same scale of scores. The
-    `most` strongest channels are drawn. `axes` are as many axes to draw on; the axes drawn on are
-    returned. Warnings of the explanation are written below the last.
+    `max_display` strongest channels are drawn. `axes` are as many axes to draw on; the axes drawn
+    on are returned. Warnings of the explanation are written below the last.
     """
     e = one(explanation, "series")
     if not isinstance(e.subject, Curves):
@@ -61,7 +65,7 @@ def series(
     plt = package("matplotlib.pyplot", "series", "plot")
     curves, own = e.subject, None
     shown = Shown.of(e, level)
-    drawn = strongest_channels(shown, curves, integer(most, "most", 1))
+    drawn = strongest_channels(shown, curves, integer(max_display, "max_display", 1))
     if axes is None:
         size = (FIGURE_WIDTH, PANEL_HEIGHT * len(drawn) + 0.7)
         own, axes = plt.subplots(len(drawn), squeeze=False, figsize=size, layout="constrained")
@@ -94,8 +98,8 @@ def _reach(e: Explanation, level: float) -> tuple[float, float]:
     """The lowest and the highest score or interval, with room around them."""
     ends = np.append(np.concatenate([e.scores, e.interval_or_nan(level).ravel()]), 0.0)
     low, high = float(np.nanmin(ends)), float(np.nanmax(ends))
-    room = 0.08 * (high - low) or 1.0
-    return low - room, high + room
+    margin = 0.08 * (high - low) or 1.0
+    return low - margin, high + margin
 
 
 def _panel(
@@ -131,8 +135,8 @@ def _frame(ax: Axes, curves: Curves, channel: int) -> None:
     """The curve in the upper part of the panel, with its own ticks."""
     values = curves.values[:, channel]
     low, high = float(values.min()), float(values.max())
-    room = 0.08 * (high - low) or max(abs(low), 1.0)
-    low, high = low - room, high + room
+    margin = 0.08 * (high - low) or max(abs(low), 1.0)
+    low, high = low - margin, high + margin
     ax.set_xlim(curves.edges[0], curves.edges[-1])
     ax.set_ylim(low - (high - low) * SCORES_SHARE / (1 - SCORES_SHARE), high)
     if curves.dates:
@@ -140,7 +144,7 @@ def _frame(ax: Axes, curves: Curves, channel: int) -> None:
     from matplotlib.ticker import MaxNLocator
 
     ticks = MaxNLocator(3).tick_values(low, high)
-    ax.set_yticks([tick for tick in ticks if low + room <= tick <= high])
+    ax.set_yticks([tick for tick in ticks if low + margin <= tick <= high])
     ax.tick_params(labelsize="x-small")
     ax.xaxis.get_offset_text().set_fontsize("x-small")
     ax.spines[["top", "right"]].set_visible(False)

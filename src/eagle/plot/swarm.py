@@ -58,19 +58,19 @@ def beeswarm(
     ax: Axes | None = None,
     *,
     level: float = LEVEL,
-    most: int = 15,
+    max_display: int = 15,
     key: bool = True,
 ) -> Axes:
     """A point for each row and feature, at the row's score; points that would overlap are stacked.
 
     The colour is the row's own value: by rank for numbers, by level for levels, grey where missing;
-    the key to the right says which. A point is pale where its sign is not sure. The `most`
+    the key to the right says which. A point is pale where its sign is not sure. The `max_display`
     features with the largest mean size of scores are drawn, and the others are counted. Where
     rows crowd, evenly chosen ones are drawn for all; outliers always are.
     """
     e = several(explanations, "beeswarm")
     check_flags(key=key)
-    order = strongest_features(e, most)
+    order = strongest_features(e, max_display)
     labels, more = feature_labels(e.labels, order)
     p = page(ax, WIDTH, tall(labels, ROW, more), "beeswarm")
     doubt = e.doubtful(level)[:, order]

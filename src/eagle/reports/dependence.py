@@ -21,7 +21,7 @@ from eagle.plot.many import (
 )
 from eagle.plot.page import per_cent
 from eagle.plot.scatter import MAX_ROWS_WITH_BARS, Axis, middle_rows
-from eagle.reports import strips
+from eagle.reports import cell_bars
 from eagle.reports.parts import name, paragraph, to_html
 from eagle.reports.scale import Scale, tick
 
@@ -122,7 +122,7 @@ def _points(axis: Axis, across: Scale, down: Scale, scores: Array, doubt: NDArra
         x = axis.x[shown] + stack_points(cells, shown, 0.01 * len(axis.places), 0.6)
     looks = np.where(doubt[shown], "l0 q", "l0")
     xs = [_x(across, v) for v in x.tolist()]
-    return strips.points(xs, [_y(down, v) for v in scores[shown].tolist()], looks)
+    return cell_bars.points(xs, [_y(down, v) for v in scores[shown].tolist()], looks)
 
 
 def _whiskers(
@@ -166,4 +166,4 @@ def _below(axis: Axis, values: FeatureValues, across: Scale) -> str:
         return f'<div class="x ends">{each}</div>'
     least = float(np.nanmin(values.numbers))
     missing = next(iter(axis.places), None)
-    return f'<div class="x">{strips.axis(across, least, missing)}</div>'
+    return f'<div class="x">{cell_bars.axis(across, least, missing)}</div>'

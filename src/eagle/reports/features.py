@@ -7,7 +7,7 @@ from typing import Final
 
 from eagle._values.text import short
 from eagle.display.sheet import NO_EFFECT, Bar, Sheet, heading, sureness
-from eagle.reports import strips
+from eagle.reports import cell_bars
 from eagle.reports.parts import Cell, Heading, details, name, table
 from eagle.reports.scale import Digits, Scale
 
@@ -37,7 +37,7 @@ def _table(sheet: Sheet, bars: Sequence[Bar]) -> str:
     signed = any(bar.sign == bar.sign for bar in bars)
     heads = [
         Heading("Feature", "t"),
-        Heading(strips.axis(scale), "b", sorts=False),
+        Heading(cell_bars.axis(scale), "b", sorts=False),
         Heading("Score"),
     ]
     heads += [Heading(heading(sheet))] if known else []
@@ -56,7 +56,7 @@ def _row(
     look += "" if bar.clear else " p"
     cells = [
         Cell(name(bar.label, 200), kind="t"),
-        Cell(strips.bar(scale, bar.score, bar.low, bar.high, told, look), kind="b"),
+        Cell(cell_bars.bar(scale, bar.score, bar.low, bar.high, told, look), kind="b"),
         Cell(digits.with_sign(bar.score), bar.score, heading="score"),
     ]
     if known:

@@ -9,9 +9,9 @@ import numpy as np
 from eagle._values.text import short
 from eagle._values.ties import rank
 from eagle.explanations import Explanations
-from eagle.reports import strips
-from eagle.reports.about import About
+from eagle.reports import cell_bars
 from eagle.reports.parts import Cell, Heading, name, paragraph, table
+from eagle.reports.provenance import ReportOptions
 from eagle.reports.scale import Digits, Scale
 
 FEATURES: Final = 10
@@ -21,13 +21,13 @@ PAIRS: Final = 8
 """Number of pairs of groups that are shown."""
 
 
-def section(e: Explanations, about: About) -> str:
+def section(e: Explanations, options: ReportOptions) -> str:
     """A table for each pair of groups, those that differ most first."""
-    compared = e.compare_groups(about.groups, about.level)
+    compared = e.compare_groups(options.groups, options.level)
     pairs = list(compared.groupby(["group", "against"], sort=False))
     largest = np.array([float(rows["difference"].abs().max()) for _, rows in pairs])
     shown = [pairs[k] for k in rank(largest)[:PAIRS].tolist()]
-    body = "".join(_pair(group, against, rows, about.level) for (group, against), rows in shown)
+    body = "".join(_pair(group, against, rows, options.level) for (group, against), rows in shown)
     left = len(pairs) - len(shown)
     more = paragraph(f"{left} more groups differ less.", "soft") if left else ""
     said = (
@@ -50,7 +50,7 @@ def _pair(group: Any, against: Any, rows: Any, level: float) -> str:
     ]
     heads = [
         Heading("Feature", "t"),
-        Heading(strips.axis(scale), "b", sorts=False),
+        Heading(cell_bars.axis(scale), "b", sorts=False),
         Heading("Difference"),
         Heading(f"{100 * level:g}% interval"),
     ]
@@ -69,7 +69,7 @@ def _row(
     told = f"{short(feature, 120)}: {digits.with_sign(value)}, {span}"
     return [
         Cell(name(feature, 200), kind="t"),
-        Cell(strips.point(scale, value, low, high, told), kind="b"),
+        Cell(cell_bars.point(scale, value, low, high, told), kind="b"),
         Cell(digits.with_sign(value), value, heading="difference"),
         Cell(span, low, "n", "interval"),
     ]

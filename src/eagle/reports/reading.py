@@ -15,11 +15,11 @@ def of_one(e: Explanation, level: float) -> str:
     """How to read one explanation."""
     lines = [first_up(meaning([e])), *_ways(e.signed, e.slopes), *_intervals(e, level)]
     if e.additive:
-        about = "share out how far this prediction is from the average"
+        aim = "share out how far this prediction is from the average"
     else:
-        about = "describe the model near this one input"
+        aim = "describe the model near this one input"
     lines.append(
-        f"The scores {about}. They do not say what would happen in the world if a feature changed, "
+        f"The scores {aim}. They do not say what would happen in the world if a feature changed, "
         "and they need not hold for other inputs."
     )
     return bullets(lines)

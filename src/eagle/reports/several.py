@@ -18,11 +18,10 @@ from eagle.errors import InputError
 from eagle.explanation import Explanation
 from eagle.explanations import Explanations, spread_over
 from eagle.plot.many import score_label
-from eagle.reports import again, dependence, groups, reading, swarms
-from eagle.reports.about import About, of_many
+from eagle.reports import dependence, groups, reading, reproduce, swarms
 from eagle.reports.document import Document, Section
 from eagle.reports.features import features
-from eagle.reports.one import make_again
+from eagle.reports.one import how_to_reproduce
 from eagle.reports.parts import (
     Cell,
     Heading,
@@ -34,6 +33,7 @@ from eagle.reports.parts import (
     remarks,
     table,
 )
+from eagle.reports.provenance import ReportOptions, of_many
 from eagle.reports.scale import Digits
 from eagle.reports.subjects import subject
 from eagle.reports.summary import TOP, Summary
@@ -51,33 +51,35 @@ CLASSES: Final = 6
 """Number of classes, the most frequent, that have a summary of their own."""
 
 
-def document(e: Explanations, about: About) -> Document:
+def document(e: Explanations, options: ReportOptions) -> Document:
     """All that is known of many explanations."""
     if not len(e):
         raise InputError("there are no rows here to write a report of")
     lead = ""
     if e.alike:
-        lead, sections = _alike(e, about)
-        sections.append(Section("What was asked", facts(of_many(e, about))))
-        sections.append(Section("How to read this", _reading(e, about)))
+        lead, sections = _alike(e, options)
+        sections.append(Section("What was asked", facts(of_many(e, options))))
+        sections.append(Section("How to read this", _reading(e, options)))
     else:
-        sections = [Section("Single explanations", _each(e, about))]
-        sections.append(Section("What was asked", facts(of_many(e, about))))
-        sections.append(Section("How to read this", reading.of_one(e[0], about.level)))
-    sections.append(Section("How to make it again", make_again(again.many(e, about))))
+        sections = [Section("Single explanations", _each(e, options))]
+        sections.append(Section("What was asked", facts(of_many(e, options))))
+        sections.append(Section("How to read this", reading.of_one(e[0], options.level)))
+    sections.append(Section("How to reproduce it", how_to_reproduce(reproduce.many(e, options))))
     lead += remarks(e.notes) + caution(_warnings(e))
-    heading = about.title or title(e)
+    heading = options.title or title(e)
     kind = "Explanations of many predictions"
     if e.difference is not None:
         kind = "Explanations of what changed between two models"
-    return Document(heading, kind, lead, sections, about.footer)
+    return Document(heading, kind, lead, sections, options.footer)
 
 
-def _reading(e: Explanations, about: About) -> str:
+def _reading(e: Explanations, options: ReportOptions) -> str:
     first = e[:1]
     table = first.table
     slopes = table.slopes.ravel().tolist()
-    return reading.of_many(table.signed, slopes, bool(table.kind), about.level, score_label(first))
+    return reading.of_many(
+        table.signed, slopes, bool(table.kind), options.level, score_label(first)
+    )
 
 
 def _warnings(e: Explanations) -> list[str]:
@@ -106,24 +108,24 @@ def _classes(e: Explanations) -> list[tuple[str, Explanations]]:
     ]
 
 
-def _alike(e: Explanations, about: About) -> tuple[str, list[Section]]:
+def _alike(e: Explanations, options: ReportOptions) -> tuple[str, list[Section]]:
     """A sentence about all rows if they are about one class, and what is said of each class."""
     parts = _classes(e)
-    line = Progress("summarised", len(parts), silent=about.silent)
+    line = Progress("summarised", len(parts), silent=options.silent)
     with closing(line):
         summaries = []
         for _, part in parts:
-            summaries.append(Summary.of(part, about.level))
+            summaries.append(Summary.of(part, options.level))
             line.step()
     lead = f'<p class="lead">{summaries[0].lead}</p>' if len(parts) == 1 else ""
-    return lead, [*_tables(e, parts, summaries, about), Section("Single rows", _rows(e))]
+    return lead, [*_tables(e, parts, summaries, options), Section("Single rows", _rows(e))]
 
 
 def _tables(
     e: Explanations,
     parts: list[tuple[str, Explanations]],
     summaries: list[Summary],
-    about: About,
+    options: ReportOptions,
 ) -> Iterator[Section]:
     """For each class: what drives the model, and pictures of it."""
     for (towards, part), summary in zip(parts, summaries, strict=True):
@@ -131,16 +133,16 @@ def _tables(
         yield Section(f"What drives the {what}{towards}", summary.html())
         some = part[spread_over(len(part), POINTS)] if len(part) > POINTS else part.in_memory
         note = f"Drawn from {len(some):,} of {len(part):,} rows. " if len(some) < len(part) else ""
-        swarm = swarms.section(some, about.level, note)
+        swarm = swarms.section(some, options.level, note)
         yield Section(f"How scores spread over rows{towards}", swarm)
         if len(some) > 1:
-            body = dependence.section(some, about.level, note)
+            body = dependence.section(some, options.level, note)
             yield Section(f"How scores depend on values{towards}", body)
     left = len(e) - sum(len(part) for _, part in parts)
     if left:
         yield Section("Other classes", paragraph(f"{left:,} rows are about rarer classes."))
-    if about.groups is not None:
-        yield Section("How groups differ", groups.section(e, about))
+    if options.groups is not None:
+        yield Section("How groups differ", groups.section(e, options))
 
 
 # -- single rows ---------------------------------------------------------------------------------
@@ -182,12 +184,12 @@ def _strongest(one: Explanation) -> str:
 # -- images and texts ----------------------------------------------------------------------------
 
 
-def _each(e: Explanations, about: About) -> str:
+def _each(e: Explanations, options: ReportOptions) -> str:
     """Some of the explanations, one after the other."""
     some = e[spread_over(len(e), MAX_SUBJECTS)]
     body = []
     for identity, one in zip(some.ids, some, strict=True):
-        shown = sheet(one, about.level)
+        shown = sheet(one, options.level)
         body.append(
             f"<h3>{name(middle(str(identity), 60))}: {name(shown.title, 160)}</h3>"
             f"{subject(shown.shown, 160_000 // len(some))}{features(shown, 8, 8)}"

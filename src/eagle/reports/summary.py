@@ -14,7 +14,7 @@ from eagle._values.text import middle, short
 from eagle.display.sheet import sides_of
 from eagle.errors import EagleError
 from eagle.explanations import Explanations
-from eagle.reports import strips
+from eagle.reports import cell_bars
 from eagle.reports.parts import Cell, Heading, details, name, paragraph, table
 from eagle.reports.scale import Digits, Scale, figure
 
@@ -48,8 +48,8 @@ class Summary:
         try:
             if e.parts is not None:
                 e.parts.totals(TOP)  # one pass over the files for all that follows
-            size, mean = e.importance(level), e.effect(level)
-            top: Means | None = e.share_in_top(min(TOP, len(e.names)), level)
+            size, mean = e.importance(level), e.mean_score(level)
+            top: Means | None = e.top_k_share(min(TOP, len(e.names)), level)
             note = ""
         except EagleError as error:
             size, mean, top = _bare(e, np.abs(e.scores), level), _bare(e, e.scores, level), None
@@ -87,10 +87,10 @@ class Summary:
         scale, digits = Scale.over(numbers), Digits.of(numbers)
         heads = [
             Heading("Feature", "t"),
-            Heading(strips.axis(scale), "b", sorts=False),
+            Heading(cell_bars.axis(scale), "b", sorts=False),
             Heading("Importance"),
             *([Heading(f"{100 * size.level:g}% interval")] if self.has_intervals else []),
-            *([Heading("Effect")] if self.signed else []),
+            *([Heading("Mean score")] if self.signed else []),
             *([Heading("Interval")] if self.has_intervals and self.signed else []),
             *([Heading(f"Top {TOP}")] if self.top is not None else []),
         ]
@@ -117,7 +117,9 @@ class Summary:
         if self.has_intervals:
             cells.append(Cell(span, low, "n", "interval"))
         if self.signed:
-            cells.append(Cell(digits.with_sign(mean.value[j]), float(mean.value[j]), "", "effect"))
+            cells.append(
+                Cell(digits.with_sign(mean.value[j]), float(mean.value[j]), "", "mean score")
+            )
         if self.has_intervals and self.signed:
             span = digits.span(float(mean.low[j]), float(mean.high[j]))
             cells.append(Cell(span, float(mean.low[j]), "n", "interval"))
@@ -129,8 +131,8 @@ class Summary:
     def _bar(self, j: int, scale: Scale, told: str) -> str:
         value, low, high = (float(x[j]) for x in (self.size.value, self.size.low, self.size.high))
         if not self.signed:
-            return strips.bar(scale, value, low, high, told, "flat")
-        return strips.two_part_bar(scale, float(self.up[j]), value, low, high, told)
+            return cell_bars.bar(scale, value, low, high, told, "flat")
+        return cell_bars.two_part_bar(scale, float(self.up[j]), value, low, high, told)
 
 
 def _bare(e: Explanations, numbers: Array, level: float) -> Means:

@@ -13,11 +13,11 @@ from eagle._tables.background import Column
 from eagle._values.arrays import Array
 from eagle._values.text import short
 from eagle._values.ties import rank
-from eagle.reports import again, strips
-from eagle.reports.about import About, model_and_data
+from eagle.reports import cell_bars, reproduce
 from eagle.reports.document import Document, Section
-from eagle.reports.one import make_again
+from eagle.reports.one import how_to_reproduce
 from eagle.reports.parts import Cell, Heading, bullets, caution, facts, name, paragraph, table
+from eagle.reports.provenance import ReportOptions, model_and_data
 from eagle.reports.scale import Digits, Scale
 from eagle.survey.survey import Survey
 
@@ -34,20 +34,20 @@ MIN_ROWS: Final = 8
 """Of fewer rows no mean is shown."""
 
 
-def document(s: Survey, about: About) -> Document:
+def document(s: Survey, options: ReportOptions) -> Document:
     """What a survey is, what it cost, and how its answers go with each column."""
     outputs = _outputs(s)
     means = "Mean answers" if s.difference is None else f"Mean {s.difference.change}"
     sections = [
-        Section(f"{means}: {target_text(s.outputs[k])}", _marginals(s, k, about.level))
+        Section(f"{means}: {target_text(s.outputs[k])}", _marginals(s, k, options.level))
         for k in outputs
     ]
     sections += [
-        Section("What was asked", facts(_model_and_data(s, about))),
+        Section("What was asked", facts(_model_and_data(s, options))),
         Section("How to read this", bullets(_reading(s))),
-        Section("How to make and use it", make_again(again.survey(s))),
+        Section("How to make and use it", how_to_reproduce(reproduce.survey(s))),
     ]
-    title = about.title or f"A survey of {short(s.identity.model, 80)}: {s.rows:,} rows"
+    title = options.title or f"A survey of {short(s.identity.model, 80)}: {s.rows:,} rows"
     who, kind = "the model was", "Survey of a model"
     if s.difference is not None:
         who, kind = "both models were", "Survey of the difference of two models"
@@ -56,7 +56,7 @@ def document(s: Survey, about: About) -> Document:
         "same columns can be explained without asking for more than its prediction.",
         "lead",
     )
-    return Document(title, kind, lead + caution(_notes(s)), sections, about.footer)
+    return Document(title, kind, lead + caution(_notes(s)), sections, options.footer)
 
 
 def _notes(s: Survey) -> list[str]:
@@ -70,12 +70,12 @@ def _outputs(s: Survey) -> list[int]:
     return list(range(min(len(s.outputs), OUTPUTS)))
 
 
-def _model_and_data(s: Survey, about: About) -> list[tuple[str, str]]:
+def _model_and_data(s: Survey, options: ReportOptions) -> list[tuple[str, str]]:
     extra = sum(len(one.drawn) for one in s.known.values())
     cost = s.cost
     calls = f"{cost.calls:,} call{'' if cost.calls == 1 else 's'}"
     return [
-        *model_and_data(replace(about, made_by=s)),
+        *model_and_data(replace(options, made_by=s)),
         ("Outputs", ", ".join(short(str(output), 60) for output in s.outputs[:12])),
         ("Task", s.task),
         ("Seed", str(s.seed)),
@@ -165,7 +165,7 @@ def _marginals(s: Survey, output: int, level: float) -> str:
     rows = [row for levels in chosen for row in _rows(levels, scale, digits, total)]
     heads = [
         Heading("Value", "t"),
-        Heading(strips.axis(scale), "b", sorts=False),
+        Heading(cell_bars.axis(scale), "b", sorts=False),
         Heading("Mean"),
         Heading(f"{100 * level:g}% interval"),
         Heading("Rows"),
@@ -179,7 +179,7 @@ def _rows(levels: list[Level], scale: Scale, digits: Digits, total: float) -> It
     for one in levels:
         told = f"{one.label}: {digits.plain(one.mean)}, {digits.plain(one.low)} to "
         told += digits.plain(one.high)
-        drawn = strips.point(scale, one.mean, one.low, one.high, told, total)
+        drawn = cell_bars.point(scale, one.mean, one.low, one.high, told, total)
         yield [
             Cell(name(one.label, 120), kind="t"),
             Cell(drawn, kind="b"),

@@ -22,7 +22,7 @@ from eagle.plot.many import (
     thin_cells,
 )
 from eagle.plot.page import per_cent
-from eagle.reports import strips
+from eagle.reports import cell_bars
 from eagle.reports.parts import name, paragraph, to_html
 from eagle.reports.scale import Scale, figure
 
@@ -49,7 +49,7 @@ def section(e: Explanations, level: float, note: str) -> str:
     scale = Scale.over(scores.ravel())
     doubt = e.doubtful(level)[:, order]
     cells = cell_of(scores.ravel(), CELLS_ACROSS).reshape(scores.shape)
-    body = [strips.axis(scale)]
+    body = [cell_bars.axis(scale)]
     drawn = 0
     for k, j in enumerate(order.tolist()):
         values = FeatureValues.of(e.data[:, j])
@@ -60,7 +60,7 @@ def section(e: Explanations, level: float, note: str) -> str:
         body.append(
             f'<div class="swarm"><div class="head"><span class="name">{name(e.labels[j])}</span>'
             f'<span class="key">{key(values)}</span></div>'
-            f"{strips.swarm(scale, scores[shown, k], 0.5 - lift, looks, told)}</div>"
+            f"{cell_bars.swarm(scale, scores[shown, k], 0.5 - lift, looks, told)}</div>"
         )
         drawn += len(shown)
     pale = f"Pale: {NOT_SURE}, at {per_cent(level)}. " if doubt.any() else ""

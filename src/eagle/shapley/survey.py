@@ -255,7 +255,7 @@ class ShapleySurvey:
             Asked(
                 ground.columns(ground.rows.values),
                 ground.columns(ground.background.values),
-                ground.still(ground.rows.values),
+                ground.unchanged_players(ground.rows.values),
                 ground.spread.layout,
                 self.pairs,
                 np.ascontiguousarray(answers[:, :half]),

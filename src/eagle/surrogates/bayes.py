@@ -204,7 +204,7 @@ class Line:
     One line serves all answers on the same points: all classes, and all rows that share a plan.
     `z`, shape (N, d + 1), has the intercept's column first, and `prior`, shape (d + 1,), is the
     diagonal of Λ. `factor` is V. `hat`, shape (d + 1, N), turns answers into coefficients. `left`,
-    shape (N,), is 1 − leverage. `still`, shape (d + 1,), are the features that never change and
+    shape (N,), is 1 − leverage. `unchanged`, shape (d + 1,), are the features that never change and
     cannot be told from a free intercept.
     """
 
@@ -216,7 +216,7 @@ class Line:
     factor: Array = field(repr=False)
     hat: Array = field(repr=False)
     left: Array = field(repr=False)
-    still: NDArray[np.bool_] = field(repr=False)
+    unchanged: NDArray[np.bool_] = field(repr=False)
 
     @property
     def nbytes(self) -> int:
@@ -251,7 +251,7 @@ class Line:
             r2 = 1.0 - loss / spread
             held = self.held_out_r2(residual, spread)
         mean *= unit
-        mean[self.still] = 0.0
+        mean[self.unchanged] = 0.0
         mean[0] += shift
         local = float(self.z[0] @ mean)
         return LineFit(mean, self.factor, variance, df, self.information, local, r2, held)
@@ -289,7 +289,7 @@ class BayesLinear:
         if not (finite(self.n0) and self.n0 >= 0 and finite(self.sigma0)):
             raise InputError("n0 must be zero or more, and sigma0 a finite number")
 
-    def room(self, n: int, d: int) -> int:
+    def memory(self, n: int, d: int) -> int:
         return 0
 
     def on(self, rows: Rows) -> Line:
@@ -304,12 +304,12 @@ class BayesLinear:
         # 1 − leverage: a row's residual over its residual when it is held out.
         left = 1.0 - weight * np.vecdot(reach, z)
         factor = (information.covariance + information.covariance.T) / 2
-        still = (z == z[0]).all(axis=0)
-        still[0] = False
-        still &= prior[0] == 0
-        factor[still] = factor[:, still] = 0.0
+        unchanged = (z == z[0]).all(axis=0)
+        unchanged[0] = False
+        unchanged &= prior[0] == 0
+        factor[unchanged] = factor[:, unchanged] = 0.0
         hat = (reach * weight[:, None]).T
-        return Line(self, prior, z, weight, information, factor, hat, left, still)
+        return Line(self, prior, z, weight, information, factor, hat, left, unchanged)
 
     def fit(self, features: Array, y: Array, weight: Array) -> LineFit:
         """Fit answers y, shape (N,), at features (N, d) of the given weights (N,)."""

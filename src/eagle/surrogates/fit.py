@@ -94,7 +94,7 @@ class Surrogate(Protocol):
         """What the surrogate needs; by default nothing."""
         return NOTHING
 
-    def room(self, n: int, d: int) -> int:
+    def memory(self, n: int, d: int) -> int:
         """How many numbers it holds, besides n rows of d features, while it is fitted; by default
         none."""
         return 0

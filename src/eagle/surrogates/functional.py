@@ -106,7 +106,7 @@ class Functional:
                 f"the rest in units of the line's, not {short_repr(self.ratios)}"
             )
 
-    def room(self, n: int, d: int) -> int:
+    def memory(self, n: int, d: int) -> int:
         """Numbers held besides the rows: a matrix for each spectrum, and covariances."""
         return (8 + len(RATIOS) * len(POSITIONS)) * n * n + 6 * MASKS_NOT_ASKED * (
             n + d

@@ -3,8 +3,9 @@
 The target is that of `Robust`: the line that the same method would give from all masks. The errors
 of a mask and its complement are correlated, so what a pair adds to a score is one observation.
 
-Masks that were not drawn also count, as in `Robust`: where a few pairs carry most of the misfit, or
-where the answers could reach much farther than they did, the covariance has a part for them.
+Masks that were not drawn also count, as in `Robust`: where a few pairs carry most of the lack of
+fit, or where the answers could reach much farther than they did, the covariance has a part for
+them.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ class Paired:
             if not (finite(value) and value > 0):
                 raise InputError(f"{name} must be a positive number, not {short_repr(value)}")
 
-    def room(self, n: int, d: int) -> int:
+    def memory(self, n: int, d: int) -> int:
         return 3 * n * d
 
     def on(self, rows: Rows) -> PairedLine:
@@ -96,7 +97,7 @@ class Paired:
         bends = bend_terms(kept, weight, 0 if whole else MAX_BEND_DEGREE) * np.sqrt(
             prior / (self.bend * mean)
         )
-        wide = Rows(np.concatenate([z, bends], axis=1), weight, rows.often)
+        wide = Rows(np.concatenate([z, bends], axis=1), weight, rows.repeats)
         left = np.sqrt(np.maximum(1.0 - share_asked(kept, z.shape[1]), 0.0))
         return PairedLine(BayesLinear(Prior(prior)).on(wide), z.shape[1], pairs, left, whole)
 
@@ -194,9 +195,9 @@ class PairedLine:
         if len(gone) < MIN_ROWS_PER_COEFFICIENT * (self.d + 1):
             return None
         hat = line.hat[slopes].T.copy()
-        hat[:, line.still[slopes]] = 0.0
+        hat[:, line.unchanged[slopes]] = 0.0
         prior = line.surrogate.prior.precision(len(mean) - 1)
-        shrunk = (line.factor @ (prior * np.where(line.still, 0.0, mean)))[slopes] / unit
+        shrunk = (line.factor @ (prior * np.where(line.unchanged, 0.0, mean)))[slopes] / unit
         if not gone.any():
             shrunk = np.zeros_like(shrunk)
         degrees = max(float(line.left.sum()) * len(self.pairs.starts) / len(gone), 3.0)
@@ -204,10 +205,10 @@ class PairedLine:
         return StudentT(scores, scale, degrees, unit**2, "robust, pairs of masks")
 
     def _spread(self, hat: Array, gone: Array, gap: float) -> Array:
-        """The slopes' covariance by what each pair's misfit adds to them, shape (d, d).
+        """The slopes' covariance by what each pair's lack of fit adds to them, shape (d, d).
 
-        A mask that was not drawn may carry as much misfit as the few that carry most of it, or may
-        have an answer beyond those seen. Which slopes that mask would move is not known, so the
+        A mask that was not drawn may carry as much lack of fit as the few that carry most of it, or
+        may have an answer beyond those seen. Which slopes that mask would move is not known, so the
         variances of all are raised.
         """
         pull, alone = self.pairs.sums(hat * gone[:, None]), hat * self.unasked[:, None]

@@ -49,7 +49,7 @@ class Ridge:
         # The posterior mean of a Gaussian prior is the ridge.
         object.__setattr__(self, "_line", BayesLinear(Prior(self.alpha, 0.0)))
 
-    def room(self, n: int, d: int) -> int:
+    def memory(self, n: int, d: int) -> int:
         return 0
 
     def on(self, rows: Rows) -> Fitter:
@@ -101,7 +101,7 @@ class _WideMean:
         features = narrow(rows.features)
         self._rows = rows
         self._points = FewPoints(ridge._line.prior, features, rows.weight)
-        self._still = (features == features[0]).all(axis=0)
+        self._unchanged = (features == features[0]).all(axis=0)
 
     @property
     def nbytes(self) -> int:
@@ -120,7 +120,7 @@ class _WideMean:
         middle = float(y[0] + weight @ (y - y[0]) / weight.sum())
         unit = float(np.abs(y - middle).max()) or 1.0
         intercept, slopes = self._points.fit((y - middle) / unit)
-        slopes = np.where(self._still, 0.0, slopes * unit)
+        slopes = np.where(self._unchanged, 0.0, slopes * unit)
         intercept = intercept * unit + middle
         local = intercept + float(features[0] @ slopes)
         r2 = weighted_r2(y, intercept + features @ slopes, weight)

@@ -1,6 +1,6 @@
 """The joint errors of a survey's explanations.
 
-All explanations rest on the same rows. A pull is what a row's misfit adds to the scores of an
+All explanations rest on the same rows. A pull is what a row's residual adds to the scores of an
 instance. The error of a sum over instances is that of the pulls, summed over instances.
 """
 

@@ -73,7 +73,7 @@ class SurveyEvidence:
         return np.concatenate([self.own[None], self.survey, *parts])
 
     @property
-    def often(self) -> Array:
+    def repeats(self) -> Array:
         return np.ones(len(self))
 
     @property
@@ -91,11 +91,11 @@ class SurveyEvidence:
     def rows(self, surrogate: Surrogate, n: int | None = None) -> Rows:
         """The first n rows, or all, for the line of a survey."""
         if n is not None:  # to the last bit those of the explanation's file
-            few = np.ascontiguousarray(self.features)[:n], self.weight[:n], self.often[:n]
+            few = np.ascontiguousarray(self.features)[:n], self.weight[:n], self.repeats[:n]
             return Rows(*few, balanced=True)
         # The line scales weights itself: it is given those that lines of many rows are given.
         weight = np.insert(self._rows_and_answers[1], 0, 0.0)
-        return Rows(self.features, weight, self.often, balanced=True)
+        return Rows(self.features, weight, self.repeats, balanced=True)
 
     @cached_property
     def matches(self) -> NDArray[np.intp]:

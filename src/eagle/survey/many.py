@@ -88,7 +88,7 @@ def explanations_about(
     alike = groups(many, targets)
     first = np.unique(alike, return_index=True)[1]
     numbers, buffers = Numbers.empty(len(first), many.states.shape[1]), Buffers()
-    kept = room_for(many, alike, first)
+    kept = allocate(many, alike, first)
     place = {} if kept.lines is None else {n: k for k, n in enumerate(kept.lines.numbers.tolist())}
     answers: dict[Target, Answers] = {}
     line = Progress("explained", len(first), silent=silent)
@@ -107,8 +107,8 @@ def explanations_about(
     return _put_together(many, own, known, targets, numbers, alike, asked, errors)
 
 
-def room_for(many: Surveyed, alike: NDArray[np.intp], first: NDArray[np.intp]) -> Kept:
-    """Room for the lines that statements about all rows need, as many as may be kept."""
+def allocate(many: Surveyed, alike: NDArray[np.intp], first: NDArray[np.intp]) -> Kept:
+    """Memory for the lines that statements about all rows need, as many as may be kept."""
     d, rows = many.states.shape[1], many.survey.rows
     numbers = np.unique(alike[spread_over(len(many), MAX_CORRELATED_ROWS)])[
         : slab(rows, d, KEPT_BYTES)

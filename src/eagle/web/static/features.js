@@ -53,11 +53,11 @@ export function featureList(page, changed) {
     return made;
   }
 
-  // `still` keeps the order of the lines, so that nothing jumps while a value is edited.
-  function draw(payload, still = true) {
+  // `keepOrder` keeps the order of the lines, so that nothing jumps while a value is edited.
+  function draw(payload, keepOrder = true) {
     const fresh = last === null || !order.length || order.length !== payload.bars.length;
     last = payload;
-    if (fresh || !still) order = payload.order.map((k) => payload.bars[k].key);
+    if (fresh || !keepOrder) order = payload.order.map((k) => payload.bars[k].key);
     const by = new Map(payload.bars.map((bar) => [bar.key, bar]));
     const shown = everything ? order : order.slice(0, FEW);
     const most = reach(payload.bars);

@@ -29,8 +29,8 @@ MAX_OUTPUTS = 12
 
 @final
 @dataclass(frozen=True)
-class About:
-    """The caller's wishes: a title, the level of intervals, groups of rows, and the date.
+class ReportOptions:
+    """What the caller chose: a title, the level of intervals, groups of rows, and the date.
 
     `made_by` is the explainer or the survey that made the result: it knows the model. Unless
     `silent`, progress is shown where it takes longer.
@@ -56,9 +56,9 @@ class About:
         )
 
 
-def model_and_data(about: About) -> Facts:
+def model_and_data(options: ReportOptions) -> Facts:
     """Which model, and over which data, as far as it is known."""
-    made = about.made_by
+    made = options.made_by
     if isinstance(made, Survey) and made.difference is not None:
         return _difference(made.difference)
     if made is None:
@@ -84,10 +84,10 @@ def _digest(known: str | None) -> str:
     return "not known: it is a function, or cannot be pickled" if known is None else known
 
 
-def of_one(e: Explanation, about: About) -> Facts:
+def of_one(e: Explanation, options: ReportOptions) -> Facts:
     """What one explanation rests on."""
     return [
-        *model_and_data(about),
+        *model_and_data(options),
         *_explained_facts(target_text(e.target), e),
         ("Method", e.method),
         ("Seed", str(e.seed)),
@@ -99,20 +99,20 @@ def of_one(e: Explanation, about: About) -> Facts:
     ]
 
 
-def of_many(e: Explanations, about: About) -> Facts:
+def of_many(e: Explanations, options: ReportOptions) -> Facts:
     """What many explanations rest on."""
     targets = [str(target) for target in e.about]
     told = targets[0] if len(targets) == 1 else f"each row's own: {_join_names(targets)}"
     out = [
-        *model_and_data(about),
+        *model_and_data(options),
         *_explained_facts(told, e),
         ("Method", e.method),
         ("Seed", str(e.seed)),
         ("Rows explained", f"{len(e):,}"),
         *([("Fit", said)] if (said := fit_of(e)) else []),
     ]
-    if isinstance(about.made_by, Survey):
-        cost = about.made_by.cost
+    if isinstance(options.made_by, Survey):
+        cost = options.made_by.cost
         out.append(("Model rows asked", f"{cost.rows:,} in {cost.calls:,} calls, by the survey"))
     elif e.rows_asked:
         out.append(("Model rows asked", f"{e.rows_asked:,}"))
