@@ -180,7 +180,7 @@ def of_probabilities() -> Iterator[tuple[str, eagle.Explanation]]:
 def of_scales() -> Iterator[tuple[str, eagle.Explanation]]:
     """Numbers without data."""
     case = CASES["numbers, binned"]
-    table = eagle.Table(scales=dict.fromkeys("abcde", 0.5))
+    table = eagle.Table(scales=0.5)
     explainer = eagle.Explainer(case.model, table, task="classification", budget=BUDGET)
     for i in ROWS:
         yield f"scales | {i}", explainer.explain(case.row(i), progress=False)
