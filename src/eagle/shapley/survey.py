@@ -38,7 +38,7 @@ from eagle.shapley.coalitions import MAX_EXACT_PLAYERS, Pairs, all_coalitions, d
 from eagle.shapley.exact import Enumerated
 from eagle.shapley.many import ShapleyRows, explanations
 from eagle.shapley.setting import Ground, Setting, TableRows, own_tables, read, setting_of
-from eagle.survey.plan import BothModels, ModelSide, Turn, on_scale, some_rows
+from eagle.survey.plan import BothModels, ModelSide, on_scale, some_rows
 from eagle.survey.survey import one_row
 
 MAX_BUDGET: Final = 1 << 14
@@ -75,7 +75,6 @@ class ShapleySurvey:
     batches: int = 1
     difference: Difference | None = None
     fits: dict[Target, Fitted | Enumerated] = field(default_factory=dict, repr=False)
-    turn: Turn = field(default_factory=Turn, repr=False)
 
     # -- what it is -----------------------------------------------------------------------------
 
@@ -203,7 +202,7 @@ class ShapleySurvey:
             if some:
                 parts.append((np.array([every[i] for i in some]), table.rows.take(some)))
         out = np.empty((len(rows), self.own.shape[1]))
-        with self.turn:
+        with self.meter.turn:
             model = MeteredModel(self.setting.box, self.meter)
             for places, some_of in parts:
                 answers = model.ask_rows(
@@ -239,7 +238,7 @@ class ShapleySurvey:
 
     def fit(self, target: Target) -> Fitted | Enumerated:
         """What is fitted to the answers about a target, once."""
-        with self.turn:
+        with self.meter.turn:
             if target not in self.fits:
                 self.fits[target] = self._fit(target)
             return self.fits[target]
@@ -306,7 +305,6 @@ class ShapleySurvey:
             meter=meter,
             batches=self.batches + 1,
             fits={},
-            turn=Turn(),
         )
 
     def requery(self, model: Any, *, progress: bool = True) -> ShapleySurvey:

@@ -155,6 +155,13 @@ class Kept:
     def __init__(self, lines: Lines | None = None) -> None:
         self.lines = lines
 
+    def put(self, number: int, pulls: Pulls, more: Sequence[Supplement]) -> None:
+        """Write down the line of this number, if there is room for it."""
+        if self.lines is not None:
+            at = int(np.searchsorted(self.lines.numbers, number))
+            if at < len(self.lines) and self.lines.numbers[at] == number:
+                self.lines.put(at, pulls, more)
+
     def some(self, numbers: NDArray[np.intp]) -> Lines | None:
         """The lines of these numbers, if all are kept."""
         if self.lines is None or not np.isin(numbers, self.lines.numbers).all():

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from threading import RLock
 from typing import TYPE_CHECKING, Any, Final, final
 
 from eagle._engine.metering import MeteredModel, sizes_of
@@ -18,7 +17,7 @@ from eagle._values.arrays import Array
 from eagle._values.checks import integer
 from eagle._values.link import Logit
 from eagle.contracts import Kind, Need, Source
-from eagle.cost import Cost, CostEstimate, check_price, check_seconds, estimate_calls
+from eagle.cost import Cost, CostEstimate, estimate_calls
 from eagle.errors import InputError, ReplyError
 from eagle.kernels import Exponential, euclidean
 from eagle.limit import Limit, Meter
@@ -41,23 +40,6 @@ MANY_MODEL_ROWS: Final = 100_000
 
 MAX_ROWS: Final = 1 << 24
 """Maximum number of rows of a survey."""
-
-
-@final
-class Turn:
-    """A lock that can be pickled: a copy is a lock of its own."""
-
-    def __init__(self) -> None:
-        self._lock = RLock()
-
-    def __enter__(self) -> None:
-        self._lock.acquire()
-
-    def __exit__(self, *error: object) -> None:
-        self._lock.release()
-
-    def __reduce__(self) -> tuple[type[Turn], tuple[()]]:
-        return Turn, ()
 
 
 @final
@@ -232,9 +214,6 @@ class Setting:
         price_per_1000_tokens: float | None = None,
     ) -> CostEstimate:
         """The cost of asking `count` rows like those of a table."""
-        check_price(price_per_row)
-        check_price(price_per_1000_tokens)
-        check_seconds(seconds_per_call)
         function = self.box.function
         sides: Sequence[Setting | ModelSide] = (self,)
         if isinstance(function, BothModels):
