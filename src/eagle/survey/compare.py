@@ -10,7 +10,7 @@ import numpy as np
 
 from eagle._engine.metering import MeteredModel
 from eagle._values.arrays import Array
-from eagle._values.difference import Difference, Unit, names_of
+from eagle._values.difference import Difference, names_of
 from eagle._values.link import Logit
 from eagle._values.text import short_repr
 from eagle.errors import InputError, OperandError, ReplyError
@@ -21,7 +21,7 @@ from eagle.models.native import Task
 from eagle.survey.grow import ask
 from eagle.survey.identity import Identity, identity
 from eagle.survey.many import RowMaker, explanations
-from eagle.survey.plan import BothModels, ModelSide, SurveyPlan, on_scale
+from eagle.survey.plan import BothModels, ModelSide, SurveyPlan, on_scale, unit_of
 from eagle.survey.surveyed import Supplements
 from eagle.survey.weigh import Supplement
 
@@ -104,7 +104,9 @@ def difference(new: Survey, old: object) -> Survey:
     _refuse_others(new, old)
     link, one, other = new.setting.box.link, new.identity, old.identity
     names = names_of(one.model, other.model)
-    what = Difference(*names, _unit(new), one.model_digest, other.model_digest, link)
+    what = Difference(
+        *names, unit_of(new.setting.box, new.task), one.model_digest, other.model_digest, link
+    )
     which = Identity(str(what), None, one.background_digest, one.versions)
     asked = _both(new, old)
     apart = Box(asked, str(what), "regression", new.outputs)
@@ -147,27 +149,11 @@ def _refuse_others(new: Survey, old: Survey) -> None:
         )
 
 
-def _unit(survey: Survey) -> Unit:
-    """What the answers of a survey's model are."""
-    box = survey.setting.box
-    if box.link is not None:
-        return "log-odds"
-    if survey.task == "regression":
-        return "answer"
-    return "decision value" if box.margin else "probability"
-
-
 def _both(new: Survey, old: Survey) -> BothModels | None:
     """Both models, to be asked; None unless both are there."""
     if not (new.setting.has_model and old.setting.has_model):
         return None
-    return BothModels((_side(new), _side(old)))
-
-
-def _side(survey: Survey) -> ModelSide:
-    """A survey's model, whose answers are read as the survey's are."""
-    box = replace(survey.setting.box, task=survey.task, outputs=survey.outputs)
-    return ModelSide(box, survey.meter, survey.setting.batch_rows)
+    return BothModels((ModelSide.of(new), ModelSide.of(old)))
 
 
 def _supplement_differences(

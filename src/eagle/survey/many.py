@@ -22,7 +22,7 @@ from eagle.explanations import (
     spread_over,
 )
 from eagle.surrogates.reweighted import Answers, Buffers
-from eagle.survey.errors import KEPT_BYTES, Kept, Lines, SurveyErrors, slab
+from eagle.survey.errors import KEPT_BYTES, Lines, SurveyErrors, slab
 from eagle.survey.surveyed import Supplements, Surveyed
 
 
@@ -58,7 +58,8 @@ def explanations(
     first = np.unique(alike, return_index=True)[1]
     scores, spread = np.empty((2, len(first), d))
     df, local, intercept, r2, held, effective = np.empty((6, len(first)))
-    buffers, kept = Buffers(), room_for(many, alike, first)
+    buffers, kept = Buffers(), lines_to_keep(many, alike, first)
+    places = {number: at for at, number in enumerate(kept.numbers.tolist())}
     answers: dict[Target, Answers] = {}
     line = Progress("explained", len(first), silent=silent)
     with closing(line), one_thread():
@@ -71,7 +72,8 @@ def explanations(
             scores[k], spread[k], df[k] = pulls.scores, pulls.spread, pulls.df
             local[k], intercept[k] = pulls.local, pulls.intercept
             r2[k], held[k], effective[k] = pulls.r2, pulls.held, weighed.effective
-            kept.put(k, pulls, more)
+            if k in places:
+                kept.put(places[k], pulls, more)
             line.at(k + 1)
     stacked = Stacked(
         names=many.tables[0][0].names(0),
@@ -108,13 +110,12 @@ def explanations(
     )
 
 
-def room_for(many: Surveyed, alike: NDArray[np.intp], first: NDArray[np.intp]) -> Kept:
+def lines_to_keep(many: Surveyed, alike: NDArray[np.intp], first: NDArray[np.intp]) -> Lines:
     """Room for the lines that statements about all rows need, as many as may be kept."""
     d, rows = many.states.shape[1], many.survey.rows
-    numbers = np.unique(alike[spread_over(len(many), MAX_CORRELATED_ROWS)])[
-        : slab(rows, d, KEPT_BYTES)
-    ]
-    return Kept(Lines.empty(numbers, many.states[first[numbers]], rows))
+    numbers = np.unique(alike[spread_over(len(many), MAX_CORRELATED_ROWS)])
+    numbers = numbers[: slab(rows, d, KEPT_BYTES)]
+    return Lines.empty(numbers, many.states[first[numbers]], rows)
 
 
 def groups(many: Surveyed, targets: tuple[Target, ...]) -> NDArray[np.intp]:

@@ -15,6 +15,7 @@ from eagle._tables.background import Background
 from eagle._tables.frame import Frame, frame
 from eagle._values.arrays import Array
 from eagle._values.checks import integer
+from eagle._values.difference import Unit
 from eagle._values.link import Logit
 from eagle.contracts import Kind, Need, Source
 from eagle.cost import Cost, CostEstimate, estimate_calls
@@ -50,6 +51,12 @@ class ModelSide:
     box: Box
     meter: Meter
     batch_rows: int
+
+    @classmethod
+    def of(cls, survey: Any) -> ModelSide:
+        """The model of any survey; its answers are read as the survey's are."""
+        box = replace(survey.setting.box, task=survey.task, outputs=survey.outputs)
+        return cls(box, survey.meter, survey.setting.batch_rows)
 
     def ask(self, rows: Frame) -> Array:
         """The answers on the scale that is explained, shape (rows, outputs)."""
@@ -96,6 +103,15 @@ class BothModels:
 def on_scale(answers: Array, link: Logit | None) -> Array:
     """Answers on the scale that is explained."""
     return answers if link is None else link.of(answers)
+
+
+def unit_of(box: Box, task: str) -> Unit:
+    """What the answers of a model are."""
+    if box.link is not None:
+        return "log-odds"
+    if task == "regression":
+        return "answer"
+    return "decision value" if box.margin else "probability"
 
 
 def some_rows(rows: Frame, start: int, end: int) -> Any:
