@@ -210,9 +210,7 @@ def survey(name: str, case: Case) -> Fingerprints:
     wide = made.grow(512, progress=False)
     other = explainer_of(replace(case, model=twisted(case.model))).survey(256, progress=False)
     forms = {"survey": made, "until": grown, "until a limit": ended, "grown": wide}
-    forms |= {"planned": bare.fit(case.model(bare.inputs))}
-    if "link" not in case.options:
-        forms["difference"] = other - made
+    forms |= {"planned": bare.fit(case.model(bare.inputs)), "difference": other - made}
     for form, one in forms.items():
         label = f"{form} | {name}"
         asked = one.drawn.values, one.answers

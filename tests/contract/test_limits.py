@@ -103,6 +103,9 @@ WAYS: dict[str, Way] = {
         e, [methods.EAGLE, peers.LIME], X[0], 2, limit=limit, progress=False
     ),
     "survey": lambda e, limit: e.survey(128, limit=limit, progress=False),
+    "Shapley values": lambda e, limit: e.shapley_survey(
+        X[:20], budget=4, background=10, limit=limit, progress=False
+    ),
 }
 GROWING: dict[str, Way] = {
     "explain": lambda e, limit: e.explain(X[0], until=NEVER, limit=limit, progress=False),
