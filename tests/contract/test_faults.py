@@ -109,6 +109,9 @@ ASKED: dict[str, Callable[[Any], Any]] = {
     "a survey's supplement": lambda m: (
         surveyed(m).survey(64, progress=False).explain(DATA.max(axis=0) + 1)
     ),
+    "Shapley values": lambda m: surveyed(m).shapley_survey(
+        np.tile(DATA, (2, 1))[:60], budget=4, progress=False
+    ),
     "predict": lambda m: surveyed(m).predict(np.tile(DATA, (2, 1))),
 }
 """Ways to ask, in calls of at most 30 rows: at least three of them, and 30 rows in the first."""

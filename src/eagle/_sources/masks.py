@@ -46,7 +46,7 @@ def check_mask_law(sizes: object) -> None:
     """Refuse an object that is not a law of masks."""
     if isinstance(sizes, type) or not isinstance(sizes, Sizes):
         raise InputError(
-            "sizes are a law of masks, such as eagle._sources.masks.EvenSizes() or Fair(), not "
+            "sizes are a law of masks, such as eagle.spaces.EvenSizes() or Fair(), not "
             f"{short_repr(sizes)}"
         )
 

@@ -16,7 +16,7 @@ from eagle._values.arrays import Array
 from eagle.cost import Cost
 from eagle.explanations import Explanations, LazyExplanations, Stacked, bare
 from eagle.saved import many
-from eagle.survey.errors import Kept, SurveyErrors
+from eagle.survey.errors import SurveyErrors
 from eagle.survey.many import RowMaker
 from eagle.survey.surveyed import SavedRows, Surveyed
 
@@ -71,7 +71,7 @@ def read(
     maker = RowMaker(seen, _answers(table), known, targets, value["predicted"])
     line = np.array(table.column(LINE).to_pylist(), dtype=np.intp)
     _, first, alike = np.unique(line, return_index=True, return_inverse=True)
-    errors = SurveyErrors(seen, known, targets, alike, first, Kept(), np.arange(len(rows)))
+    errors = SurveyErrors(seen, known, targets, alike, first, None, np.arange(len(rows)))
     return LazyExplanations(places, maker, survey=survey), errors
 
 

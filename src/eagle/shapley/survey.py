@@ -24,7 +24,7 @@ from eagle._engine.setup import Setup
 from eagle._engine.targets import Target, answers_of, explained_answers
 from eagle._values.arrays import Array
 from eagle._values.checks import check_flags, integer
-from eagle._values.difference import Difference, Unit, names_of, refuse_pair_of
+from eagle._values.difference import Difference, names_of, refuse_pair_of
 from eagle._values.text import short_repr
 from eagle.cost import Cost
 from eagle.errors import InputError, OperandError
@@ -38,7 +38,7 @@ from eagle.shapley.coalitions import MAX_EXACT_PLAYERS, Pairs, all_coalitions, d
 from eagle.shapley.exact import Enumerated
 from eagle.shapley.many import ShapleyRows, explanations
 from eagle.shapley.setting import Ground, Setting, TableRows, own_tables, read, setting_of
-from eagle.survey.plan import BothModels, ModelSide, Turn, on_scale, some_rows
+from eagle.survey.plan import BothModels, ModelSide, on_scale, some_rows, unit_of
 from eagle.survey.survey import one_row
 
 MAX_BUDGET: Final = 1 << 14
@@ -75,7 +75,6 @@ class ShapleySurvey:
     batches: int = 1
     difference: Difference | None = None
     fits: dict[Target, Fitted | Enumerated] = field(default_factory=dict, repr=False)
-    turn: Turn = field(default_factory=Turn, repr=False)
 
     # -- what it is -----------------------------------------------------------------------------
 
@@ -203,7 +202,7 @@ class ShapleySurvey:
             if some:
                 parts.append((np.array([every[i] for i in some]), table.rows.take(some)))
         out = np.empty((len(rows), self.own.shape[1]))
-        with self.turn:
+        with self.meter.turn:
             model = MeteredModel(self.setting.box, self.meter)
             for places, some_of in parts:
                 answers = model.ask_rows(
@@ -239,7 +238,7 @@ class ShapleySurvey:
 
     def fit(self, target: Target) -> Fitted | Enumerated:
         """What is fitted to the answers about a target, once."""
-        with self.turn:
+        with self.meter.turn:
             if target not in self.fits:
                 self.fits[target] = self._fit(target)
             return self.fits[target]
@@ -306,7 +305,6 @@ class ShapleySurvey:
             meter=meter,
             batches=self.batches + 1,
             fits={},
-            turn=Turn(),
         )
 
     def requery(self, model: Any, *, progress: bool = True) -> ShapleySurvey:
@@ -476,8 +474,10 @@ def difference_of(new: ShapleySurvey, old: ShapleySurvey) -> ShapleySurvey:
             "both with the same link"
         )
     link = one.link
-    what = Difference(*names_of(one.calls_it, other.calls_it), _unit(new), link=link)
-    both = BothModels((_side(new), _side(old)))
+    what = Difference(
+        *names_of(one.calls_it, other.calls_it), unit_of(new.setting.box, new.task), link=link
+    )
+    both = BothModels((ModelSide.of(new), ModelSide.of(old)))
     apart = Box(both, str(what), "regression", new.outputs)
     return ShapleySurvey(
         replace(new.setting, box=apart),
@@ -489,18 +489,3 @@ def difference_of(new: ShapleySurvey, old: ShapleySurvey) -> ShapleySurvey:
         Meter(),
         difference=what,
     )
-
-
-def _unit(survey: ShapleySurvey) -> Unit:
-    """What the answers of a survey's model are."""
-    if survey.setting.box.link is not None:
-        return "log-odds"
-    if survey.task == "regression":
-        return "answer"
-    return "decision value" if survey.setting.box.margin else "probability"
-
-
-def _side(survey: ShapleySurvey) -> ModelSide:
-    """A survey's model, whose answers are read as the survey's are."""
-    known = replace(survey.setting.box, task=survey.task, outputs=survey.outputs)
-    return ModelSide(known, survey.meter, survey.setting.batch_rows)
