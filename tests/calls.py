@@ -452,12 +452,6 @@ CALLS: dict[str, Callable[[], Call]] = {
     "eagle.peers.with_bootstrap": lambda: Call(
         peers.with_bootstrap, {"method": peers.LIME, "resamples": 10}, by
     ),
-    "eagle.peers.bayeslime_to_go": lambda: Call(
-        peers.bayeslime_to_go, {"width": 0.5, "budget": 50}, by
-    ),
-    "eagle.peers.bayesshap_to_go": lambda: Call(
-        peers.bayesshap_to_go, {"width": 0.5, "budget": 50}
-    ),
     "eagle.peers.baylime_with_prior": lambda: Call(
         peers.baylime_with_prior, {"precision": 1.0}, by
     ),
@@ -466,7 +460,6 @@ CALLS: dict[str, Callable[[], Call]] = {
     ),
     "eagle.peers.context_cite_for": lambda: Call(peers.context_cite_for, {"tokens": 3}),
     "eagle.peers.sparse_lime": lambda: Call(peers.sparse_lime, {"selection": Highest(2)}, by),
-    "eagle.peers.unravel_by": lambda: Call(peers.unravel_by),
     "eagle.theory.entropy": lambda: Call(theory.entropy, {"df": 5, "logdet": 0.5, "d": 2}),
     "eagle.theory.error_bound": lambda: Call(
         theory.error_bound, {"d": 2, "sigma": 1.0, "delta": 0.1, "norm": 1.0}

@@ -67,15 +67,11 @@ METHODS: dict[str, Method] = {
     "glime as lime": peers.GLIME_LIME,
     "glime published": peers.GLIME_PUBLISHED,
     "glime gauss": peers.GLIME_GAUSS,
-    "glime laplace": peers.GLIME_LAPLACE,
-    "glime uniform": peers.GLIME_UNIFORM,
     "baylime": peers.BAYLIME,
     "baylime partial": peers.baylime_with_prior(1.0),
     "baylime full": peers.baylime_with_prior(1000.0, noise=1.0),
     "bayeslime": peers.BAYESLIME,
-    "bayeslime repository": peers.BAYESLIME_REPOSITORY,
     "bayeslime unfocused": peers.BAYESLIME_IID,
-    "bayeslime to go": peers.bayeslime_to_go(0.2),
     "context cite": peers.CONTEXT_CITE,
     "dlime": peers.DLIME,
     "dlime nearest": peers.DLIME_NEAREST,
@@ -87,15 +83,8 @@ METHODS: dict[str, Method] = {
     "climax": peers.CLIMAX,
     "climax published": replace(peers.CLIMAX, name="CLIMAX (published)", budget=2200),
     "bayesshap": peers.BAYESSHAP,
-    "bayesshap to go": peers.bayesshap_to_go(0.2),
-    "bayesshap repository": peers.BAYESSHAP_REPOSITORY,
     "bayesshap unfocused": peers.BAYESSHAP_IID,
     "unravel": replace(peers.UNRAVEL, design=QUICK, surrogate=Process(restarts=1, most=15)),
-    "unravel relevance": replace(
-        peers.UNRAVEL_RELEVANCE,
-        design=QUICK,
-        surrogate=Process("relevance", restarts=1, most=15),
-    ),
 }
 
 FOREIGN: dict[str, Foreign] = {

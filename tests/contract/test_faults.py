@@ -369,7 +369,6 @@ def tiny(factor: float) -> Callable[[Any], Any]:
     [
         *(methods.EAGLE_BALANCED, methods.EAGLE, peers.LIME, peers.BAYESLIME),
         *(peers.S_LIME, peers.UNRAVEL, peers.SHAP_KERNEL, peers.TILIA),
-        peers.bayeslime_to_go(0.1),
     ],
     ids=lambda method: method.name,
 )

@@ -10,11 +10,11 @@ import numpy as np
 
 from eagle._engine.method import Method
 from eagle._values.arrays import Array, Points
-from eagle._values.checks import check_flags, number
+from eagle._values.checks import check_flags
 from eagle.contracts import Kernel, Need, Planned, Space
 from eagle.designs.law import by_players, coalitions, uniforms
 from eagle.kernels import Shapley
-from eagle.peers.focus import IDENTITY, Focus, ToGo
+from eagle.peers.focus import IDENTITY, Focus
 from eagle.surrogates.bayes import BayesLinear
 
 
@@ -63,25 +63,7 @@ the Shapley kernel, which does not give Shapley values. It also has a bug: it sc
 raw inputs instead of matches.
 """
 
-BAYESSHAP_REPOSITORY: Final = Method(
-    "BayesSHAP (repository)",
-    Focus(100, 2500, 10_000, 1e-2, again=True, coalitions=True),
-    Shapley(),
-    BayesLinear(IDENTITY),
-)
-"""BayesSHAP with the defaults of its authors' code, but with fair coins: see `BAYESSHAP`."""
-
 BAYESSHAP_IID: Final = Method(
     "BayesSHAP (unfocused)", Coalitions(), Shapley(), BayesLinear(IDENTITY)
 )
 """BayesSHAP without focus: planned, one call. Every match is a fair coin: see `BAYESSHAP`."""
-
-
-def bayesshap_to_go(width: float, level: float = 0.95, budget: int = 5000) -> Method:
-    """BayesSHAP that asks until intervals have this half-width (PTG), or the budget is spent.
-
-    Every match is a fair coin: see `BAYESSHAP`.
-    """
-    design = ToGo(width, level, coalitions=True)
-    name = f"BayesSHAP (±{number(width, 'width', above=0.0):g})"
-    return Method(name, design, Shapley(), BayesLinear(IDENTITY), budget=budget)
