@@ -574,29 +574,16 @@ def figures() -> dict[str, Callable[[], Call]]:
     order = {"order": [0, 1, 2], "ask": kept_parts}
     known: dict[str, dict[str, Any]] = {
         "stability.chance": {"d": 5},
-        "stability.coefficients_index": {"intervals": inside, "selected": np.ones((4, 3), bool)},
-        "stability.chance_corrected": {"value": 0.5, "d": 8},
         "stability.jaccard": {"scores": S, "k": 2},
-        "stability.lipschitz": {"scores": T, "x": T, "near_scores": S, "near": S},
-        "stability.variables_index": {"selected": np.ones((4, 3), bool)},
         "truth.agreement": {"scores": S, "reference": T, "k": 2},
-        "truth.cosine": {"scores": S, "reference": T},
         "truth.coverage": {"intervals": inside, "reference": T},
         "truth.relative_error": {"scores": S, "reference": T},
-        "truth.sign_agreement": {"scores": S, "reference": T},
         "truth.width": {"intervals": inside},
-        "entropy.importance_entropy": {"scores": S},
         "entropy.sign_entropy": {"scores": S},
         "ranking.consistency": {"scores": S},
         "ranking.rank_similarity": {"scores": S},
         "faith.deletion": order,
-        "faith.drop": {**order, "k": 1},
         "faith.gaps": {**order, "k": 1},
-        "faith.held_out_rank": {
-            "scores": T,
-            "masks": np.eye(3),
-            "answers": [1.0, 2.0, 4.0],
-        },
         "faith.insertion": order,
     }
     return {

@@ -1,4 +1,4 @@
-"""Do runs agree on the sign or the size of a feature? Entropies, in bits."""
+"""Do runs agree on the sign of a feature? Its entropy, in bits."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from eagle._values.arrays import Array
 from eagle.metrics.validate import runs
 
-__all__ = ["importance_entropy", "sign_entropy"]
+__all__ = ["sign_entropy"]
 
 
 def __dir__() -> list[str]:
@@ -35,23 +35,6 @@ def sign_entropy(scores: ArrayLike) -> float:
     if doubt == 0 and present < d / 2:
         return ABSENCE_PENALTY * (d - present) / d
     return doubt
-
-
-def importance_entropy(scores: ArrayLike) -> float:
-    """Tilia's stability index: the entropy of size classes over runs, in bits, averaged over
-    features; 0 where all runs agree.
-
-    `scores` has the shape (runs, d). There are five classes: 0, and for each sign the sizes above
-    the median size of that sign and the others.
-    """
-    by_run = runs(scores)
-    classes = np.zeros(by_run.shape, dtype=np.intp)
-    for sign in (1, -1):
-        there = sign * by_run > 0
-        if there.any():
-            middle = np.median(np.abs(by_run[there]))
-            classes[there] = sign * (1 + (np.abs(by_run[there]) > middle))
-    return _entropy(np.stack([(classes == c).mean(axis=0) for c in range(-2, 3)]))
 
 
 def _entropy(shares: Array) -> float:
