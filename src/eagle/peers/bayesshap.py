@@ -31,7 +31,6 @@ class Coalitions(Planned):
 
     singles: bool = False
     needs: ClassVar = frozenset({Need.MATCHES})
-    balanced: ClassVar = False
 
     def __post_init__(self) -> None:
         check_flags(singles=self.singles)

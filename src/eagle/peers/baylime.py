@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, Final, final
+from typing import Final, final
 
 import numpy as np
 
@@ -12,11 +12,10 @@ from eagle._values.arrays import Array
 from eagle._values.checks import check_flags, integer, number
 from eagle._values.posterior import StudentT
 from eagle._values.text import short_repr
-from eagle.contracts import NOTHING, Rows
 from eagle.errors import InputError
 from eagle.kernels import COSINE, Exponential
 from eagle.peers.independent import Independent
-from eagle.surrogates.fit import DeferredFit, Fit, Fitter, is_flat, weighted_r2
+from eagle.surrogates.fit import Fit, Surrogate, is_flat, weighted_r2
 
 HYPER = 1e-6
 """The shape of the Gamma hyper-priors, and their rate over the answers' variance: negligible."""
@@ -24,7 +23,7 @@ HYPER = 1e-6
 
 @final
 @dataclass(frozen=True)
-class BayesRidge:
+class BayesRidge(Surrogate):
     """y = φ₀ + zᵀφ + ε with ε ~ N(0, 1/(απ)) and φ ~ N(μ₀, I/λ); the intercept is free.
 
     π is the weight of a row, `noise` is α, `precision` is λ, and `mean` is μ₀: one number for all
@@ -43,7 +42,6 @@ class BayesRidge:
     rescale: bool = False
     most: int = 1000
     tolerance: float = 1e-8
-    needs: ClassVar = NOTHING
 
     def __post_init__(self) -> None:
         check_flags(rescale=self.rescale)
@@ -67,12 +65,6 @@ class BayesRidge:
         number(self.tolerance, "the tolerance of the search for the largest evidence", 0.0)
         if self.precision is None and np.any(mean):
             raise InputError("a prior mean needs a precision: how strongly is it believed?")
-
-    def room(self, n: int, d: int) -> int:
-        return 0
-
-    def on(self, rows: Rows) -> Fitter:
-        return DeferredFit.of(self, rows)
 
     def fit(self, features: Array, y: Array, weight: Array) -> Fit:
         prior = self._mean(features.shape[1])

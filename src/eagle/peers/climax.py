@@ -10,30 +10,21 @@ import numpy as np
 from eagle._engine.method import Method
 from eagle._values.arrays import Array, Points
 from eagle._values.text import finite, short_repr
-from eagle.contracts import NOTHING, Kernel, Need, Rows, Seen, Space
-from eagle.designs.law import by_kernel, draw_with_instance
+from eagle.contracts import Adaptive, Kernel, Need, Seen, Space
+from eagle.designs.law import draw_with_instance
 from eagle.errors import InputError, MissingExtraError
 from eagle.kernels import Exponential
-from eagle.surrogates.fit import DeferredFit, Fit, Fitter, weighted_r2
+from eagle.surrogates.fit import Fit, Surrogate, weighted_r2
 
 
 @final
 @dataclass(frozen=True)
-class BothLabels:
+class BothLabels(Adaptive):
     """Independent rows for half the budget, then rows near the rarer label.
 
     Each later round asks half of the rows that are left. Such a row takes each coordinate, with
     equal probability, from a row known to have the rarer label or from a fresh draw.
     """
-
-    needs: ClassVar = NOTHING
-    balanced: ClassVar = False
-
-    def longest(self, space: Space, budget: int) -> int:
-        return budget
-
-    def weight(self, space: Space, kernel: Kernel, features: Array) -> Array:
-        return by_kernel(space, kernel, features)
 
     def ask(
         self, seen: Seen, space: Space, kernel: Kernel, left: int, rng: np.random.Generator
@@ -54,7 +45,7 @@ class BothLabels:
 
 @final
 @dataclass(frozen=True)
-class Logistic:
+class Logistic(Surrogate):
     """The log-odds of the label p ≥ ½ as a line; `penalty` is 1/C.
 
     Scores are log-odds. If the label never changes, they are 0.
@@ -66,12 +57,6 @@ class Logistic:
     def __post_init__(self) -> None:
         if not (finite(self.penalty) and self.penalty > 0):
             raise InputError(f"a penalty is a positive number, not {short_repr(self.penalty)}")
-
-    def room(self, n: int, d: int) -> int:
-        return 0
-
-    def on(self, rows: Rows) -> Fitter:
-        return DeferredFit.of(self, rows)
 
     def fit(self, features: Array, y: Array, weight: Array) -> Fit:
         label = y >= 0.5

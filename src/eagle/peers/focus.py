@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar, final
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,7 +47,6 @@ class Focus(Adaptive):
     again: bool = False
     coalitions: bool = False
     surrogate: BayesLinear = field(default_factory=lambda: BayesLinear(IDENTITY))
-    balanced: ClassVar = False
 
     def __post_init__(self) -> None:
         check_flags(again=self.again, coalitions=self.coalitions)

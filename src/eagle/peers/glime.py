@@ -62,7 +62,6 @@ class Tilted(Planned):
 
     law: Tilt | Removal = field(default_factory=Absorbed)
     mass: bool = False
-    balanced: ClassVar = False
 
     def __post_init__(self) -> None:
         check_flags(mass=self.mass)

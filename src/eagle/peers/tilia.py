@@ -13,12 +13,12 @@ from eagle._tables.neighbours import fill_missing
 from eagle._values.arrays import Array
 from eagle._values.text import short_repr
 from eagle._values.ties import best
-from eagle.contracts import Need, Rows
+from eagle.contracts import Need
 from eagle.errors import InputError, MissingExtraError
 from eagle.kernels import COSINE, Exponential
 from eagle.peers.independent import Independent
 from eagle.peers.selection import Auto
-from eagle.surrogates.fit import DeferredFit, Fit, Fitter, is_flat, weighted_r2
+from eagle.surrogates.fit import Fit, Surrogate, is_flat, weighted_r2
 from eagle.surrogates.ridge import Selection
 
 MIN_ROWS = 10
@@ -41,7 +41,7 @@ and scikit-learn's order of columns decides."""
 
 @final
 @dataclass(frozen=True)
-class Tree:
+class Tree(Surrogate):
     """Impurity importances of a tree; its depth is the best of `depths` in two-fold validation.
 
     It is fitted on the values asked: numbers as they are, levels as codes, missing as NaN, and
@@ -80,12 +80,6 @@ class Tree:
                 "raw is True or False, whether a selection sees the values themselves, "
                 f"not {short_repr(self.raw)}"
             )
-
-    def room(self, n: int, d: int) -> int:
-        return 0
-
-    def on(self, rows: Rows) -> Fitter:
-        return DeferredFit.of(self, rows)
 
     def fit(self, features: Array, y: Array, weight: Array) -> Fit:
         d = features.shape[1]

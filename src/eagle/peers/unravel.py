@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, Final, final
+from typing import Final, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +14,12 @@ from eagle._values.arrays import Array, Points
 from eagle._values.checks import integer
 from eagle._values.text import finite, short_repr
 from eagle._values.ties import TIE
-from eagle.contracts import NOTHING, Adaptive, Kernel, Rows, Seen, Space
+from eagle.contracts import Adaptive, Kernel, Seen, Space
 from eagle.designs.law import check_batch, check_sizes
 from eagle.errors import InputError
 from eagle.kernels import Unit
 from eagle.peers.gaussian import STARTS, Covariance, Regression, Scaled, tune
-from eagle.surrogates.fit import DeferredFit, Fit, Fitter, weighted_r2
+from eagle.surrogates.fit import Fit, Surrogate, weighted_r2
 
 
 @final
@@ -39,8 +39,6 @@ class Unravel(Adaptive):
     batch: int = 1
     pool: int = 1000
     most: int = 30
-    needs: ClassVar = NOTHING
-    balanced: ClassVar = False
 
     def __post_init__(self) -> None:
         if not (finite(self.interval) and self.interval > 0):
@@ -110,7 +108,7 @@ def k_largest(score: Array, k: int) -> NDArray[np.intp]:
 
 @final
 @dataclass(frozen=True)
-class Process:
+class Process(Surrogate):
     """A Gaussian process with a length for each feature, tuned by its marginal likelihood.
 
     A feature scores 1/length; the largest score is 1, and none has a sign. A feature that never
@@ -121,7 +119,6 @@ class Process:
 
     restarts: int = len(STARTS)
     most: int = 200
-    needs: ClassVar = NOTHING
 
     def __post_init__(self) -> None:
         if integer(self.restarts, "restarts", 1) > len(STARTS):
@@ -133,9 +130,6 @@ class Process:
     def room(self, n: int, d: int) -> int:
         """Numbers held besides the rows: matrices of rows by rows."""
         return 8 * n * n
-
-    def on(self, rows: Rows) -> Fitter:
-        return DeferredFit.of(self, rows)
 
     def fit(self, features: Array, y: Array, weight: Array) -> Fit:
         scaled = Scaled.of(y)
