@@ -38,9 +38,6 @@ METHODS: dict[str, Method] = {
     "eagle": methods.EAGLE,
     "eagle paper": methods.EAGLE_PAPER,
     "eagle balanced": methods.EAGLE_BALANCED,
-    "eagle mirrored": replace(
-        methods.EAGLE_BALANCED, name="mirrored", design=Sobol(mirrored=True), surrogate=Robust()
-    ),
     "eagle few": default.GREEDY,
     "eagle hadamard": Method("Hadamard", Hadamard(), Exponential(), Robust(), COSINE),
     "eagle clipped": replace(

@@ -133,7 +133,7 @@ class Unknowing(Slope):
     "method",
     [
         *(peers.LIME, methods.EAGLE, peers.GLIME, peers.BAYESLIME, peers.CLIMAX),
-        *(METHODS["eagle hadamard"], peers.DLIME, peers.S_LIME, METHODS["eagle mirrored"]),
+        *(METHODS["eagle hadamard"], peers.DLIME, peers.S_LIME),
     ],
     ids=lambda m: m.name,
 )

@@ -175,7 +175,7 @@ class Tables:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Around:
+class Around(Source):
     """Rows without data: each is its own background, and its numbers move by given scales."""
 
     model: Any
@@ -187,12 +187,6 @@ class Around:
 
     def describe(self) -> list[str]:
         return ["Background: none, only scales; columns are read from each instance"]
-
-    def keep(self, needs: frozenset[Need]) -> None:
-        pass  # there is no data to keep
-
-    def without(self, needs: frozenset[Need]) -> Around:
-        return self
 
     def groups(self, X: Any, wanted: Wanted) -> list[Group]:
         said = self.columns

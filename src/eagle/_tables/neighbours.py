@@ -16,6 +16,7 @@ from eagle._tables.frame import Frame
 from eagle._tables.rows import TableInstances, distinct_rows
 from eagle._values.arrays import Array, Points
 from eagle._values.packages import package
+from eagle.contracts import Instances
 from eagle.errors import InputError
 
 MAX_CLUSTERED_ROWS = 10_000
@@ -99,7 +100,7 @@ class BackgroundRows:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Neighbours:
+class Neighbours(Instances):
     """Rows to be explained by the rows of a background.
 
     A point has one coordinate: the number of a background row, or -1 for the instance itself.
@@ -124,16 +125,6 @@ class Neighbours:
 
     def contrast(self, i: int) -> Array:
         return self.table.contrast(i)
-
-    def moves(self, i: int) -> None:
-        return None
-
-    def subject(self, i: int) -> None:
-        return None
-
-    @property
-    def row_bytes(self) -> int:
-        return 0
 
     def space(self, i: int) -> NeighbourSpace:
         return NeighbourSpace(self, i)

@@ -10,7 +10,6 @@ import numpy as np
 
 from eagle._engine.method import Method
 from eagle._values.arrays import Array, Points
-from eagle._values.checks import check_flags
 from eagle.contracts import Kernel, Need, Planned, Space
 from eagle.designs.law import by_players, coalitions, uniforms
 from eagle.kernels import Shapley
@@ -25,15 +24,9 @@ class Coalitions(Planned):
 
     The frequencies of bins and levels play no part. BayesSHAP's reference draws by these
     frequencies, but the Shapley kernel assumes that every player joins with the same probability.
-
-    With `singles`, the rows that match in exactly one feature come before the random ones.
     """
 
-    singles: bool = False
     needs: ClassVar = frozenset({Need.MATCHES})
-
-    def __post_init__(self) -> None:
-        check_flags(singles=self.singles)
 
     def plan(
         self, spaces: Sequence[Space], kernel: Kernel, budget: int, rng: np.random.Generator
@@ -42,7 +35,7 @@ class Coalitions(Planned):
         if not spaces:
             return []
         uniform = uniforms(spaces[0], budget, rng)
-        return [coalitions(space, uniform, self.singles) for space in spaces]
+        return [coalitions(space, uniform) for space in spaces]
 
     def weight(self, space: Space, kernel: Kernel, features: Array) -> Array:
         return by_players(space, kernel, features)

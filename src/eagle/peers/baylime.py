@@ -9,7 +9,7 @@ import numpy as np
 
 from eagle._engine.method import Method
 from eagle._values.arrays import Array
-from eagle._values.checks import check_flags, integer, number
+from eagle._values.checks import integer, number
 from eagle._values.posterior import StudentT
 from eagle._values.text import short_repr
 from eagle.errors import InputError
@@ -32,19 +32,16 @@ class BayesRidge(Surrogate):
     the rows of positive weight and RSS is the sum of π·residual². A weight says how noisy its row
     is, not how often it was seen. So a factor on all weights changes α alone, and no score or
     interval. The posterior is Gaussian: its covariance is Σ = (λI + αXᵀWX)⁻¹ and its mean Σ(λμ₀ +
-    αXᵀWy), where X and y are centred at their weighted means. `rescale` scales μ₀ to the size of
-    the scores without it, as BayLIME's code does.
+    αXᵀWy), where X and y are centred at their weighted means.
     """
 
     noise: float | None = None
     precision: float | None = None
     mean: float | tuple[float, ...] = 0.0
-    rescale: bool = False
     most: int = 1000
     tolerance: float = 1e-8
 
     def __post_init__(self) -> None:
-        check_flags(rescale=self.rescale)
         for name, value in (("noise", self.noise), ("precision", self.precision)):
             if value is not None:
                 number(value, f"the {name} of a prior", above=0.0)
@@ -68,9 +65,6 @@ class BayesRidge(Surrogate):
 
     def fit(self, features: Array, y: Array, weight: Array) -> Fit:
         prior = self._mean(features.shape[1])
-        if self.rescale and prior.any():
-            plain = self._fit(features, y, weight, np.zeros_like(prior))
-            prior = prior * (np.abs(plain.scores).max() / np.abs(prior).max())
         return self._fit(features, y, weight, prior)
 
     def _mean(self, d: int) -> Array:
