@@ -360,9 +360,6 @@ CALLS: dict[str, Callable[[], Call]] = {
     "eagle.Explanation.from_dict": lambda: Call(
         eagle.Explanation.from_dict, {"data": explanation().to_dict()}
     ),
-    "eagle.Explanation.from_json": lambda: Call(
-        eagle.Explanation.from_json, {"text": explanation().to_json()}
-    ),
     "eagle.Explanation.fit_to_first": lambda: Call(explanation().fit_to_first, {"rows": 40}),
     "eagle.Explanation.interactions": lambda: Call(explanation().interactions),
     "eagle.Explanation.sure": lambda: Call(explanation().sure),
@@ -376,7 +373,6 @@ CALLS: dict[str, Callable[[], Call]] = {
     "eagle.Explanation.sheet": lambda: Call(explanation().sheet),
     "eagle.Explanation.interval_or_nan": lambda: Call(explanation().interval_or_nan),
     "eagle.Explanation.to_frame": lambda: Call(explanation().to_frame),
-    "eagle.Explanation.to_json": lambda: Call(explanation().to_json),
     "eagle.Explanation.to_shap": lambda: Call(explanation().to_shap),
     "eagle.Explanation.top": lambda: Call(explanation().top, {"k": 1}),
     "eagle.Explanations.compare_groups": lambda: Call(

@@ -633,4 +633,4 @@ def test_values_of_odd_kinds_are_answered(make: Make) -> None:
     for text in (str(e), repr(e), e._repr_html_()):
         text.encode("utf-8")
     assert len(e.to_frame()) == len(e.names)
-    assert eagle.Explanation.from_json(e.to_json()).names == e.names
+    assert eagle.Explanation.from_dict(e.to_dict()).names == e.names

@@ -152,6 +152,6 @@ def test_a_saved_row_is_asked_once(page: Served, model: Line) -> None:
     before = model.rows
     wish: dict[str, Any] = {"row": 4, "edits": {"0": 66}, "target": 1}
     shown = [page.post("explain", words=words, **wish).json() for words in (False, True)]
-    e = Explanation.from_json(page.post("save", form="json", **wish).text)
+    e = Explanation.from_dict(page.post("save", form="json", **wish).json())
     assert shown[0]["prediction"] == shown[1]["prediction"] == e.prediction
     assert model.rows == before + 1
