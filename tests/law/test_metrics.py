@@ -12,10 +12,9 @@ from hypothesis.extra import numpy as hnp
 
 from eagle._values.arrays import Array
 from eagle.metrics import faith, stability, truth
-from eagle.metrics.entropy import sign_entropy
-from eagle.metrics.ranking import consistency, rank_similarity
 from eagle.surrogates.bayes import Prior
 from evaluation import sampling
+from evaluation.consistency import consistency, rank_similarity, sign_entropy
 
 # Ties, zeros and both signs are common; the rest is spread over many orders of magnitude.
 SCORE = st.one_of(

@@ -17,10 +17,9 @@ from sklearn.metrics import auc, jaccard_score
 from eagle._values.arrays import Array
 from eagle.errors import InputError
 from eagle.metrics import faith, stability, truth
-from eagle.metrics.entropy import sign_entropy
-from eagle.metrics.ranking import consistency, rank_similarity
 from eagle.surrogates.bayes import Prior, augment
 from evaluation import sampling
+from evaluation.consistency import consistency, rank_similarity, sign_entropy
 
 SEEDS = range(5)
 

@@ -11,8 +11,7 @@ import pytest
 
 from eagle.errors import EagleError, InputError
 from eagle.metrics import faith, stability, truth
-from eagle.metrics.entropy import sign_entropy
-from eagle.metrics.ranking import consistency, rank_similarity
+from evaluation.consistency import consistency, rank_similarity, sign_entropy
 
 OVER_RUNS: list[Callable[[Any], Any]] = [
     stability.jaccard,
