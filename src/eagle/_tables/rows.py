@@ -17,7 +17,7 @@ from eagle._tables.frame import Frame
 from eagle._tables.moves import Moves
 from eagle._tables.units import days_text
 from eagle._values.arrays import Array, Points
-from eagle.contracts import Instances
+from eagle.contracts import Instances, Space
 from eagle.errors import InputError
 
 MAX_CACHED_SPACES: Final = 64
@@ -209,14 +209,12 @@ class TableInstances(Instances):
 
 @final
 @dataclass(frozen=True, eq=False)
-class TableSpace:
+class TableSpace(Space):
     """The perturbations of row i of a table."""
 
     table: TableInstances
     i: int
-    masks: bool = False
     steps: int = STEPS
-    counts: None = None
 
     @property
     def _steps_kept(self) -> NDArray[np.uint16]:
