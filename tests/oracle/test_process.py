@@ -240,7 +240,6 @@ def test_offsets_stay_in_the_box_and_matches_keep_their_law() -> None:
         lambda: Process(most=0),
         lambda: Unravel(interval=-1.0),
         lambda: Unravel(pool=0),
-        lambda: Unravel(batch=5, pool=4),
     ],
 )
 def test_what_makes_no_sense_is_refused(make: Any) -> None:

@@ -13,12 +13,16 @@ from eagle._tables.dataframes import NarwhalsFrame, PandasFrame, as_dictionary, 
 from eagle._tables.frame import ArrayFrame, Frame, ObjectColumns, SparseFrame
 from eagle._tables.units import ColumnUnit
 from eagle._values.checks import integer
+from eagle._values.packages import package
 from eagle._values.text import short_repr
 from eagle.errors import InputError, MissingExtraError
 from eagle.io.values import decode, encode
 
 KINDS = ("array", "sparse", "pandas", "polars", "pyarrow")
 SPARSE = ("array", "matrix")
+
+WHAT = "reading this background"
+"""What a missing package is needed for."""
 
 MAX_ITEM_BYTES = 1 << 20
 """The largest number of bytes of a text in an array."""
@@ -121,7 +125,7 @@ def of_saved(data: Mapping[str, Any]) -> Frame:
     try:
         table = nw.from_dict({n: [] for n in held}, schema, backend=kind).to_native()
     except ImportError:
-        raise MissingExtraError("reading this background", kind, "frames") from None
+        raise MissingExtraError(WHAT, kind, "frames") from None
     if len(held) < len(names):
         columns = {n: table.column(n) if n in held else _read_dictionary(by_name[n]) for n in names}
         table = type(table).from_pydict(columns)
@@ -172,10 +176,7 @@ def _dictionary(template: PandasFrame | NarwhalsFrame, j: int, name: Any) -> dic
 
 def _read_dictionary(data: Mapping[str, Any]) -> Any:
     """An empty column that is a dictionary of Arrow's."""
-    try:
-        import pyarrow as pa
-    except ImportError:
-        raise MissingExtraError("reading this background", "pyarrow", "frames") from None
+    pa = package("pyarrow", WHAT, "frames")
     known, of, index = (data[name] for name in ("levels", "of", "index"))
     kind = pa.dictionary(pa.type_for_alias(index), pa.type_for_alias(of), data["ordered"])
     return as_dictionary(known, kind, known).slice(0, 0)
@@ -236,11 +237,7 @@ def _read_pandas(data: Mapping[str, Any], names: list[Any]) -> PandasFrame:
 
 
 def pandas() -> Any:
-    try:
-        import pandas as pd
-    except ImportError:
-        raise MissingExtraError("reading this background", "pandas", "frames") from None
-    return pd
+    return package("pandas", WHAT, "frames")
 
 
 def _pandas_dtype(dtype: Any, name: Hashable) -> dict[str, Any]:

@@ -9,10 +9,11 @@ import numpy as np
 
 from eagle._engine.method import Method
 from eagle._values.arrays import Array, Points
+from eagle._values.packages import package
 from eagle._values.text import finite, short_repr
 from eagle.contracts import Adaptive, Kernel, Need, Seen, Space
 from eagle.designs.law import draw_with_instance
-from eagle.errors import InputError, MissingExtraError
+from eagle.errors import InputError
 from eagle.kernels import Exponential
 from eagle.surrogates.fit import Fit, Surrogate, weighted_r2
 
@@ -62,11 +63,8 @@ class Logistic(Surrogate):
         label = y >= 0.5
         if label.all() or not label.any():
             return Fit(np.zeros(features.shape[1]), float("nan"), float(label[0]), float("nan"))
-        try:
-            from sklearn.linear_model import LogisticRegression
-        except ImportError:
-            raise MissingExtraError("a logistic surrogate", "scikit-learn", "peers") from None
-        model = LogisticRegression(C=1 / self.penalty, tol=1e-8, max_iter=1000)
+        lines = package("sklearn.linear_model", "a logistic surrogate", "peers")
+        model = lines.LogisticRegression(C=1 / self.penalty, tol=1e-8, max_iter=1000)
         model.fit(features, label, sample_weight=weight)
         says = model.predict_proba(features)[:, 1]
         scores = np.asarray(model.coef_[0], dtype=np.float64)

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from eagle._engine.method import Method
 from eagle._tables.neighbours import fill_missing
 from eagle._values.arrays import Array
+from eagle._values.packages import package
 from eagle._values.text import short_repr
 from eagle._values.ties import best
 from eagle.contracts import Need
-from eagle.errors import InputError, MissingExtraError
+from eagle.errors import InputError
 from eagle.kernels import COSINE, Exponential
 from eagle.peers.independent import Independent
 from eagle.peers.selection import Auto
@@ -102,11 +103,8 @@ class Tree(Surrogate):
         return Fit(scores, float("nan"), local, r2, held, signed=False)
 
     def _tree(self, depth: int) -> Any:
-        try:
-            from sklearn.tree import DecisionTreeRegressor
-        except ImportError:
-            raise MissingExtraError("a tree", "scikit-learn", "peers") from None
-        return DecisionTreeRegressor(max_depth=depth, random_state=self.seed)
+        trees = package("sklearn.tree", "a tree", "peers")
+        return trees.DecisionTreeRegressor(max_depth=depth, random_state=self.seed)
 
     def _split(self, n: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Rows to fit, and rows held out."""

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Final, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from eagle._engine.method import Method
 from eagle._values.arrays import Array, Points
@@ -15,7 +14,7 @@ from eagle._values.checks import integer
 from eagle._values.text import finite, short_repr
 from eagle._values.ties import TIE
 from eagle.contracts import Adaptive, Kernel, Seen, Space
-from eagle.designs.law import check_batch, check_sizes
+from eagle.designs.law import check_sizes
 from eagle.errors import InputError
 from eagle.kernels import Unit
 from eagle.peers.gaussian import STARTS, Covariance, Regression, Scaled, tune
@@ -32,11 +31,10 @@ class Unravel(Adaptive):
     Offsets stay within `interval` standard deviations; matches and masks keep their own law. Each
     round needs the answers of the one before, so it is a call of its own. Each round tunes the
     process from the same start by at most `most` steps, so its rows depend only on the rows and
-    answers so far. The rows of a `batch` are the best under the same process.
+    answers so far.
     """
 
     interval: float = 1.0
-    batch: int = 1
     pool: int = 1000
     most: int = 30
 
@@ -45,13 +43,12 @@ class Unravel(Adaptive):
             raise InputError(
                 f"the interval must be a positive number, not {short_repr(self.interval)}"
             )
-        check_sizes(batch=self.batch, pool=self.pool, most=self.most)
-        check_batch(self.batch, self.pool)
+        check_sizes(pool=self.pool, most=self.most)
 
     def ask(
         self, seen: Seen, space: Space, kernel: Kernel, left: int, rng: np.random.Generator
     ) -> Points:
-        """The next rows, best first. The first round asks the instance."""
+        """The next row. The first round asks the instance."""
         if not len(seen):
             return space.origin[None]
         candidates = within(space, self.interval, space.draw(self.pool, rng))
@@ -62,7 +59,9 @@ class Unravel(Adaptive):
             return candidates[:1]
         candidates = candidates[fresh]
         score = self._score(seen, space, space.features(candidates), shift)
-        return np.asarray(candidates[k_largest(score, min(self.batch, left))])
+        top = float(score.max())
+        pick = int((score >= top - TIE * max(1.0, abs(top))).argmax())
+        return np.asarray(candidates[[pick]])
 
     def _score(self, seen: Seen, space: Space, features: Array, shift: float) -> Array:
         anchor = space.features(space.origin[None])[0]
@@ -93,17 +92,6 @@ def within(space: Space, interval: float, points: Points) -> Points:
         # Steps are equally likely, so a step among all is mapped to a step among those inside.
         out[:, j] = inside[points[:, j].astype(np.intp) * len(inside) // space.steps]
     return out
-
-
-def k_largest(score: Array, k: int) -> NDArray[np.intp]:
-    """The places of the k largest scores, the largest first; of equal ones the earlier first."""
-    left = score.astype(np.float64)
-    picks = np.empty(min(k, len(score)), dtype=np.intp)
-    for i in range(len(picks)):
-        top = left.max()
-        picks[i] = (left >= top - TIE * max(1.0, abs(top))).argmax()
-        left[picks[i]] = -np.inf
-    return picks
 
 
 @final
