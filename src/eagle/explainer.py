@@ -138,8 +138,7 @@ class Explainer:
         if not name.startswith("_"):
             raise AttributeError(
                 f"{name} of an explainer cannot be set: with_options(method, budget=…, "
-                "random_state=…) "
-                "makes another explainer, and all else is given where one is made"
+                "random_state=…) makes another explainer, and all else is given where one is made"
             )
         super().__setattr__(name, value)
 

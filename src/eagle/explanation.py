@@ -283,20 +283,6 @@ class Explanation(Saved):
         made: Explanation = container.load(path, CLASSES, key, "explanation")
         return made
 
-    def to_json(self, indent: int | None = None) -> str:
-        """What `save` writes, as a text."""
-        if indent is not None:
-            integer(indent, "indent", 0)
-        return container.text_of(self.to_dict(), indent)
-
-    @classmethod
-    def from_json(cls, text: str) -> Explanation:
-        """The explanation that `to_json` wrote."""
-        from eagle.saved.classes import CLASSES
-
-        made: Explanation = container.value_in(text, CLASSES, None, "explanation")
-        return made
-
     def to_dict(self, *, key: Key = None) -> dict[str, Any]:
         """What `save` writes, as plain data.
 

@@ -372,7 +372,6 @@ def tiny(factor: float) -> Callable[[Any], Any]:
     [
         *(methods.EAGLE_BALANCED, methods.EAGLE, peers.LIME, peers.BAYESLIME),
         *(peers.S_LIME, peers.UNRAVEL, peers.SHAP_KERNEL, peers.TILIA),
-        peers.bayeslime_to_go(0.1),
     ],
     ids=lambda method: method.name,
 )
@@ -637,4 +636,4 @@ def test_values_of_odd_kinds_are_answered(make: Make) -> None:
     for text in (str(e), repr(e), e._repr_html_()):
         text.encode("utf-8")
     assert len(e.to_frame()) == len(e.names)
-    assert eagle.Explanation.from_json(e.to_json()).names == e.names
+    assert eagle.Explanation.from_dict(e.to_dict()).names == e.names

@@ -113,7 +113,7 @@ def test_a_line_in_the_values_is_never_warned_of(row: int, view: str, seed: int)
 @pytest.mark.parametrize("view", ["binned", "continuous"])
 def test_files_keep_what_the_line_misses(view: str) -> None:
     e = explained(view, row=7)
-    again = eagle.Explanation.from_json(e.to_json())
+    again = eagle.Explanation.from_dict(e.to_dict())
     assert again.lack_of_fit == e.lack_of_fit
     assert again.interactions(4) == e.interactions(4)
     for k in range(5):

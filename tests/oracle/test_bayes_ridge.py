@@ -334,20 +334,6 @@ def test_intervals_cover_when_nothing_is_given(binary: bool) -> None:
     assert abs(np.mean(held) - 0.9) < 0.03
 
 
-def test_a_prior_mean_stretched_to_the_size_of_the_scores() -> None:
-    z, y, weight = sample(4)
-    prior = (1.0, 0.0, -4.0, 2.0, 0.5)
-    found = BayesRidge(2.0, 3.0).fit(z, y, weight)
-    size = np.abs(found.scores).max() / 4.0
-    stretched = tuple((size * np.array(prior)).tolist())
-    ours = BayesRidge(2.0, 3.0, prior, rescale=True).fit(z, y, weight)
-    explicit = BayesRidge(2.0, 3.0, stretched).fit(z, y, weight)
-    assert np.allclose(ours.scores, explicit.scores, rtol=1e-12)
-    assert np.isclose(ours.intercept, explicit.intercept, rtol=1e-12)
-    still = BayesRidge(2.0, 3.0, 0.0, rescale=True).fit(z, y, weight)
-    assert np.array_equal(still.scores, found.scores)
-
-
 # -- rows held out ------------------------------------------------------------------------------
 
 

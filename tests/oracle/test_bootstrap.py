@@ -220,7 +220,7 @@ def test_any_planned_method_has_intervals_for_nothing(method: Any) -> None:
     assert (low <= high).all()
     assert (low < high).any()
     assert e.method == f"{method.name} (bootstrap)"
-    again = eagle.Explanation.from_json(e.to_json())
+    again = eagle.Explanation.from_dict(e.to_dict())
     assert np.array_equal(again.interval(0.9, joint=True), e.interval(0.9, joint=True))
     assert np.array_equal(again.about(e.target).interval(0.9), e.interval(0.9))
 

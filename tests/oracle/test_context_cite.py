@@ -6,14 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.stats import spearmanr
 from sklearn.linear_model import Lasso as Reference
 from sklearn.preprocessing import StandardScaler
 
 import eagle
 from eagle import peers
 from eagle.contracts import Rows
-from eagle.metrics.faith import drop, held_out_rank
 from eagle.peers.context_cite import Lasso
 
 PARTS = {f"source {k}": f"word{k}" for k in range(9)}
@@ -68,23 +66,3 @@ def test_weights_and_still_columns() -> None:
     assert fit.scores[2] == 0
     said = lasso.predict(scaler.transform(z[:1]))[0]
     assert np.isclose(fit.local, said)
-
-
-def test_drop_and_rank_by_a_second_road() -> None:
-    rng = np.random.default_rng(5)
-    scores, masks = rng.normal(size=7), rng.random((50, 7)) < 0.5
-    answers = masks @ scores + rng.normal(size=50)
-    assert np.isclose(
-        held_out_rank(scores, masks, answers), spearmanr(masks @ scores, answers).statistic
-    )
-
-    def ask(kept: Any) -> Any:
-        return kept @ scores
-
-    order = np.argsort(-scores)
-    assert np.isclose(drop(order, ask, 3), np.sort(scores)[-3:].sum())
-    assert np.isnan(held_out_rank(np.zeros(7), masks, answers))
-    with pytest.raises(eagle.InputError, match="masks are True or False"):
-        held_out_rank(scores, masks[:, :5], answers)
-    with pytest.raises(eagle.InputError, match="k is at most"):
-        drop(order, ask, 8)

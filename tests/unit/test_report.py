@@ -257,7 +257,7 @@ def test_the_code_makes_the_same_scores(view: Any, method: Any) -> None:
     given = {"view": view, "method": method, "link": "logit", "random_state": 7}
     made = explainer_of(answer, table, outputs=["no", "yes"], budget=200, **given)
     e = made.explain(table.iloc[[3]], ("yes"))
-    for result in (e, Explanation.from_json(e.to_json())):
+    for result in (e, Explanation.from_dict(e.to_dict())):
         again = run(code(written(result)), answer, table)["explanation"]
         assert again.scores == pytest.approx(e.scores, abs=1e-12)
         assert again.target == e.target

@@ -42,7 +42,7 @@ def explained(text: str, **options: Any) -> eagle.Explanation:
 
 def test_pictures_and_texts_travel_with_their_explanation(picture: eagle.Explanation) -> None:
     for e in (picture, explained(TEXTS[0])):
-        back = eagle.Explanation.from_json(e.to_json())
+        back = eagle.Explanation.from_dict(e.to_dict())
         assert back.to_dict() == e.to_dict()
         assert type(back.subject) is type(e.subject)
         assert e._repr_html_() == back._repr_html_()

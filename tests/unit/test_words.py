@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,7 @@ def shown(e: eagle.Explanation, folder: Path) -> dict[str, str]:
         "page": e._repr_html_(),
         "report": (folder / "why.html").read_text("utf-8"),
         "frame": e.to_frame().to_csv(),
-        "json": e.to_json(),
+        "json": json.dumps(e.to_dict(), ensure_ascii=False),
     }
 
 

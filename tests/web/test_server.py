@@ -217,7 +217,7 @@ def test_what_is_shown_is_saved_without_asking_again(until: str) -> None:
     with served(explainer(model), people()) as page:
         shown = page.result(kind="explain", row=3, until=until)
         asked = model.rows
-        e = Explanation.from_json(page.post("save", row=3, form="json", until=until).text)
+        e = Explanation.from_dict(page.post("save", row=3, form="json", until=until).json())
         assert np.allclose(e.scores, [bar["score"] for bar in shown["bars"]])
         assert model.rows == asked == shown["cost"]["rows"]
 

@@ -220,8 +220,7 @@ def fit_of(e: Explanations) -> str:
     return (
         (
             f"R² on held-out rows: median {np.median(known):.2f}, below {MIN_HELD_OUT_R2:g} in "
-            f"{low:,} of "
-            f"{len(known):,} rows"
+            f"{low:,} of {len(known):,} rows"
         )
         .replace("-", "−")
         .replace("held−out", "held-out")

@@ -40,7 +40,7 @@ def compare(arguments: Namespace) -> int:
         "converged": arguments.converged,
     }
     if arguments.estimate:
-        print(estimate_cost(*asked, **how, price_per_row=arguments.price))
+        print(estimate_cost(*asked, **how))
         return 0
     try:
         comparison = eagle.compare_methods(

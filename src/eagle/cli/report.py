@@ -54,7 +54,6 @@ def report(arguments: Namespace) -> int:
         eagle.report(
             result,
             out,
-            title=arguments.title,
             made_by=made_by,
             groups=by,
             progress=not arguments.quiet,
@@ -162,6 +161,5 @@ def options(p: ArgumentParser) -> None:
         ".csv.gz, .parquet",
     )
     add("--by", metavar="FEATURE", help="compare groups of rows, by their value of this feature")
-    add("--title", metavar="TEXT", help="the title (default: what is explained)")
     add("--survey", type=Path, metavar="JSON", help="the survey that made it: it names the model")
     add("--quiet", action="store_true", help="say nothing")

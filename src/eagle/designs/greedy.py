@@ -26,7 +26,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +35,7 @@ from eagle._values.arrays import Array, Points
 from eagle._values.checks import check_flags, check_function
 from eagle._values.text import short_repr
 from eagle._values.ties import TIE
-from eagle.contracts import NOTHING, Kernel, Planned, Space
+from eagle.contracts import Kernel, Planned, Space
 from eagle.designs.law import check_batch, check_sizes, draw_with_instance
 from eagle.errors import InputError
 from eagle.kernels import by_count
@@ -138,8 +138,6 @@ class Greedy(Planned):
     batch: int = 10
     pool: int = 1000
     frozen: bool = False
-    needs: ClassVar = NOTHING
-    balanced: ClassVar = False
 
     def __post_init__(self) -> None:
         check_flags(frozen=self.frozen)

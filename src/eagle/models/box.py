@@ -482,8 +482,7 @@ def check_reply(reply: Any, rows: int, partial: bool = False) -> Array:
     if np.abs(answers).max(initial=0.0, where=~np.isnan(answers)) > MAX_ANSWER:
         raise ReplyError(
             f"the model answered beyond ±{MAX_ANSWER:g}, whose squares overflow: give the answers "
-            "in "
-            "other units"
+            "in other units"
         )
     return answers
 

@@ -238,9 +238,8 @@ class Endpoint:
         """The checked answers to one request. `resent` is as in `Wire.post`."""
         if self._count.silent and requests.limits_tokens:
             raise LimitError(
-                f"the replies of {self._wire.public_url} do not say how many tokens are billed, "
-                "so they "
-                "cannot be limited: no more was asked. Give a limit of rows, calls or seconds"
+                f"the replies of {self._wire.public_url} do not say how many tokens are billed, so "
+                "they cannot be limited: no more was asked. Give a limit of rows, calls or seconds"
             )
         expected = self._estimate_tokens(inputs, len(inputs)) or 0
         with requests.one(expected) as request:
@@ -283,8 +282,7 @@ class Endpoint:
         if kind in "iub" and array.size == len(array) and not self._integers:
             raise ReplyError(
                 f"the endpoint answered with integers, such as {short_repr(array.flat[0])}, as a "
-                "model "
-                f"does that gives labels: {ask}; if they are quantities, say integers=True"
+                f"model does that gives labels: {ask}; if they are quantities, say integers=True"
             )
         return check_reply(array, rows)
 

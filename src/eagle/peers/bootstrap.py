@@ -74,7 +74,7 @@ class Bootstrap:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Resampled:
+class Resampled(Fitter):
     """A bootstrap put on its rows."""
 
     how: Bootstrap
@@ -83,10 +83,6 @@ class Resampled:
     @property
     def nbytes(self) -> int:
         return self.rows.weight.nbytes
-
-    @property
-    def shared(self) -> tuple[Array, ...]:
-        return ()
 
     def fit(self, y: Array, bounds: Range = UNBOUNDED) -> Fit:
         return self.how.fit(self.rows, check_answers(y, self.rows.weight), bounds)

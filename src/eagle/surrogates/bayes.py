@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar, Final, final
+from typing import Final, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from eagle._values.arrays import UNBOUNDED, Array, Range
 from eagle._values.posterior import StudentT
 from eagle._values.text import finite, short_repr
-from eagle.contracts import NOTHING, Rows
+from eagle.contracts import Rows
 from eagle.errors import InputError
-from eagle.surrogates.fit import check_answers, is_flat
+from eagle.surrogates.fit import Surrogate, check_answers, is_flat
 
 # The Woodbury identity is used while there are this many times fewer points than coefficients.
 FEW_ROWS = 8
@@ -271,7 +271,7 @@ class Line:
 
 @final
 @dataclass(frozen=True)
-class BayesLinear:
+class BayesLinear(Surrogate):
     """y = φ₀ + zᵀφ + ε, ε ~ N(0, σ²/π), with φ | σ² Gaussian and σ² ~ Inv-χ²(n₀, σ₀²).
 
     The default n₀ = 0 is the limit in which the noise level is learnt from the answers alone,
@@ -281,16 +281,12 @@ class BayesLinear:
     prior: Prior = field(default_factory=Prior)
     n0: float = 0.0
     sigma0: float = 1.0
-    needs: ClassVar = NOTHING
 
     def __post_init__(self) -> None:
         if not isinstance(self.prior, Prior):
             raise InputError(f"the prior of a line is a Prior, not {short_repr(self.prior)}")
         if not (finite(self.n0) and self.n0 >= 0 and finite(self.sigma0)):
             raise InputError("n0 must be zero or more, and sigma0 a finite number")
-
-    def memory(self, n: int, d: int) -> int:
-        return 0
 
     def on(self, rows: Rows) -> Line:
         """The part of the fit that needs only the rows."""

@@ -131,7 +131,7 @@ class LazyFitter(Fitter):
 
 @final
 @dataclass(frozen=True, eq=False)
-class DeferredFit:
+class DeferredFit(Fitter):
     """The fitter of a surrogate that has nothing to do before the answers come."""
 
     fit_answers: Callable[[Array], Fitted]
@@ -145,10 +145,6 @@ class DeferredFit:
     @property
     def nbytes(self) -> int:
         return self.rows.weight.nbytes
-
-    @property
-    def shared(self) -> tuple[Array, ...]:
-        return ()
 
     def fit(self, y: Array, bounds: Range = UNBOUNDED) -> Fitted:
         return self.fit_answers(check_answers(y, self.rows.weight))

@@ -156,7 +156,7 @@ class Functional:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Functionals:
+class Functionals(Fitter):
     """A Gaussian process on its rows. `lively`, shape (m,), are the features that move in them."""
 
     rows: Rows
@@ -169,10 +169,6 @@ class Functionals:
     @property
     def nbytes(self) -> int:
         return self.seen.x.nbytes + sum(one.nbytes for one in self.spectra)
-
-    @property
-    def shared(self) -> tuple[Array, ...]:
-        return ()
 
     def fit(self, y: Array, bounds: Range = UNBOUNDED) -> Fit:
         """Fit the answers y, shape (N,); within (0, 1) they may be taken as log-odds."""

@@ -17,9 +17,9 @@ from eagle._values.arrays import UNBOUNDED, Array, Range
 from eagle._values.checks import integer
 from eagle._values.posterior import LEVEL, StudentT
 from eagle._values.text import finite, short_repr
-from eagle.contracts import NOTHING, Rows
+from eagle.contracts import Rows
 from eagle.errors import InputError
-from eagle.surrogates.fit import Fit, check_answers, is_flat, weighted_r2
+from eagle.surrogates.fit import Fit, Fitter, Surrogate, check_answers, is_flat, weighted_r2
 
 MIN_ROWS_CHANGED: Final = 10
 """A feature has an interval of its own if it changes in at least this many rows. A match must also
@@ -84,7 +84,7 @@ class Cautious:
 
 @final
 @dataclass(frozen=True)
-class HeldOut:
+class HeldOut(Surrogate):
     """A line for many features and few rows, with intervals that hold for any number of either.
 
     x = z − μ are the centred features of all rows but the instance. A ridge regression with λ =
@@ -101,7 +101,6 @@ class HeldOut:
     """
 
     ridge: float = 1.0
-    needs: ClassVar = NOTHING
 
     def __post_init__(self) -> None:
         if not (finite(self.ridge) and self.ridge > 0):
@@ -130,7 +129,7 @@ class HeldOut:
 
 @final
 @dataclass(frozen=True, eq=False)
-class HeldOutLine:
+class HeldOutLine(Fitter):
     """A held-out line prepared for its rows, before the answers.
 
     `hat`, shape (d, n), turns answers into slopes. `left`, shape (n,), is 1 − leverage. `reach`,
@@ -150,10 +149,6 @@ class HeldOutLine:
     @property
     def nbytes(self) -> int:
         return sum(a.nbytes for a in (self.x, self.hat, self.reach))
-
-    @property
-    def shared(self) -> tuple[Array, ...]:
-        return ()
 
     def fit(self, y: Array, bounds: Range = UNBOUNDED) -> Fit:
         y = check_answers(y, self.rows.weight)

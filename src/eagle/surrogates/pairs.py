@@ -23,7 +23,7 @@ from eagle.contracts import Need, Rows
 from eagle.errors import InputError
 from eagle.kernels import log_ways
 from eagle.surrogates.bayes import BayesLinear, Line, Prior
-from eagle.surrogates.fit import Fit, is_flat, weighted_r2
+from eagle.surrogates.fit import Fit, Fitter, is_flat, weighted_r2
 from eagle.surrogates.variance import MIN_CARRIERS, beyond
 
 MIN_ROWS_PER_COEFFICIENT: Final = 2
@@ -108,7 +108,7 @@ class Paired:
 
 @final
 @dataclass(frozen=True, eq=False)
-class PairedLine:
+class PairedLine(Fitter):
     """A line of d scores followed by the coefficients of the bend, and the pairs of its rows.
 
     `unasked` is the square root of the share of masks of a row's size that are not asked: only
@@ -124,10 +124,6 @@ class PairedLine:
     @property
     def nbytes(self) -> int:
         return self.line.nbytes + self.unasked.nbytes
-
-    @property
-    def shared(self) -> tuple[Array, ...]:
-        return ()
 
     def fit(self, y: Array, bounds: Range = UNBOUNDED) -> Fit:
         """Fit the answers y, shape (N,), which the model keeps within these bounds."""

@@ -33,7 +33,7 @@ from eagle._values.arrays import UNBOUNDED, Array, Range
 from eagle._values.posterior import StudentT
 from eagle.contracts import Need, Rows
 from eagle.errors import InputError
-from eagle.surrogates.fit import Fit, check_answers, is_flat
+from eagle.surrogates.fit import Fit, Fitter, check_answers, is_flat
 from eagle.surrogates.variance import (
     BALANCE_DF,
     FEW_CARRIERS,
@@ -216,7 +216,7 @@ class Answers:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Weighed:
+class Weighed(Fitter):
     """Weighted rows of one instance, ready for answers.
 
     `parts` are blocks of the features and, in their last row, of ones, all times the `root` of the
@@ -300,10 +300,6 @@ class Weighed:
     @property
     def nbytes(self) -> int:
         return sum(part.nbytes for _, part in self.parts) + self.weight.nbytes + self.root.nbytes
-
-    @property
-    def shared(self) -> tuple[Array, ...]:
-        return ()
 
     def slopes(self, y: Array) -> Array:
         """The scores alone, shape (d,)."""

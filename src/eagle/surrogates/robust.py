@@ -26,7 +26,7 @@ from eagle._values.text import short_repr
 from eagle.contracts import NOTHING, Need, Rows
 from eagle.errors import InputError
 from eagle.surrogates.bayes import BayesLinear, Line
-from eagle.surrogates.fit import Fit, is_flat
+from eagle.surrogates.fit import Fit, Fitter, is_flat
 from eagle.surrogates.variance import (
     BALANCE_DF,
     FEW_CARRIERS,
@@ -121,7 +121,7 @@ class Robust:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Sandwich:
+class Sandwich(Fitter):
     """A line on its points, and what is known of its intervals before any answer.
 
     `hat`, shape (n, d), is what an answer of 1 adds to each slope. `even`, shape (d, d), is the
@@ -141,10 +141,6 @@ class Sandwich:
     def nbytes(self) -> int:
         own = self.repeats.nbytes + self.hat.nbytes + self.even.nbytes + self.rare.reach.nbytes
         return self.line.nbytes + own + (0 if self.pairs is None else self.pairs.nbytes)
-
-    @property
-    def shared(self) -> tuple[Array, ...]:
-        return ()
 
     def fit(self, y: Array, bounds: Range = UNBOUNDED) -> Fit:
         """Fit the answers y, shape (N,), which the model keeps within these bounds."""
