@@ -305,11 +305,11 @@ class Explanation(Saved):
         return container.dump("explanation", self, self._words(), key)
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Explanation:
+    def from_dict(cls, data: Mapping[str, Any], *, key: Key = None) -> Explanation:
         """The explanation that `to_dict` wrote."""
         from eagle.saved.classes import CLASSES
 
-        made: Explanation = container.value_in(data, CLASSES, None, "explanation")
+        made: Explanation = container.value_in(data, CLASSES, key, "explanation")
         return made
 
     def _words(self) -> dict[str, Any]:
