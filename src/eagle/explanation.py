@@ -368,7 +368,7 @@ class Explanation(Saved):
         e, d, n = made.evidence, len(made.names), len(made.evidence.weight)
         features = (made.conditions, made.data, made.scores, made.contrast)
         rows = (e.points, e.features, e.answers, e.often)
-        if not d or any(len(one) != d for one in features):
+        if not d or any(len(one) != d for one in features) or len(made.slopes) not in (0, d):
             raise ValueError("its features do not fit one another")
         if not n or any(len(one) != n for one in rows) or e.answers.shape != (n, len(made.outputs)):
             raise ValueError("its rows do not fit one another")

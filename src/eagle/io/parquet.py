@@ -51,8 +51,8 @@ DIGITS: Final = 64
 
 MAX_CELLS: Final = (4, 1 << 20)
 MAX_UNPACKED: Final = (32, 1 << 24)
-"""The most cells, and bytes when they are unpacked, of a file: so many for each of its bytes, and so
-many beside. Repeats take no bytes in Parquet; a file that would have more is written out in full."""
+"""The most cells of a file, and the most bytes once it is unpacked: so many for each of its bytes,
+and so many beside. Repeats take next to none; a table that would have more is written in full."""
 
 ENCODINGS: Final = frozenset({"PLAIN", "RLE", "BIT_PACKED", "PLAIN_DICTIONARY", "RLE_DICTIONARY"})
 """How columns are encoded. Other ways give long texts from few bytes."""
@@ -116,7 +116,7 @@ def texts(table: Any, name: str) -> list[str]:
     """A column of texts. Those that are alike are one object."""
     out: list[str] = []
     for chunk in table.column(name).chunks:
-        known = chunk.dictionary.to_pylist()
+        known = chunk.dictionary.to_pylist() if hasattr(chunk, "dictionary") else [None]
         if not all(isinstance(text, str) for text in known):
             raise ValueError(f"{short_repr(name, 40)} is no column of texts")
         out += [known[place] for place in chunk.indices.to_pylist()]
@@ -174,9 +174,7 @@ def read(
         words = {
             one.path_in_schema for one in chunks(metadata) if one.physical_type == "BYTE_ARRAY"
         }
-        with pa.parquet.ParquetFile(
-            buffer, metadata=metadata, read_dictionary=list(words)
-        ) as file:
+        with pa.parquet.ParquetFile(buffer, metadata=metadata, read_dictionary=list(words)) as file:
             head = head_of(file.schema_arrow.metadata or {})
             table = file.read(None if columns is None else list(columns))
         return look(table, head)

@@ -187,7 +187,9 @@ def decode_record(data: dict[str, Any], classes: Classes, depth: int) -> Any:
         raise ValueError(
             f"it has {short_repr(name, 40)}, which this version of eagle does not know"
         )
-    return make(classes[name], {k: decode(v, classes, depth + 1) for k, v in data.items() if k != "is"})
+    return make(
+        classes[name], {k: decode(v, classes, depth + 1) for k, v in data.items() if k != "is"}
+    )
 
 
 def make(kind: Any, kept: Mapping[str, Any]) -> Any:
@@ -224,7 +226,9 @@ def fits(value: Any, hint: Any) -> bool:
             scalar is Any or np.issubdtype(value.dtype, scalar)
         )
     if origin is tuple and ... not in inner:
-        return isinstance(value, tuple) and len(value) == len(inner) and all(map(fits, value, inner))
+        return (
+            isinstance(value, tuple) and len(value) == len(inner) and all(map(fits, value, inner))
+        )
     if origin in (tuple, Sequence):
         return isinstance(value, tuple) and all(fits(one, inner[0]) for one in value)
     if origin is Mapping:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, Protocol, final, get_args, runtime_checkable
+from typing import Any, Final, Protocol, TypeAlias, final, get_args, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -267,6 +267,10 @@ class Steady:
     def _fits(self, answers: Any) -> bool:
         """Whether answers have as many outputs as those before."""
         return answers is not None and self._outputs in (0, answers.shape[1])
+
+
+SavedBox: TypeAlias = tuple[Task | None, tuple[Any, ...] | None, bool, Logit | None]
+"""What a file keeps of a model: its task, outputs, margin and link."""
 
 
 @runtime_checkable

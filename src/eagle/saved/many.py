@@ -142,6 +142,7 @@ def _read(table: Any, head: Mapping[str, Any]) -> Explanations:
     ids, targets = tuple(plain_values(table, "id")), tuple(plain_values(table, "target"))
     if not ids:
         raise ValueError("it has no rows")
+    hash((ids, targets))  # what names something can be looked up
     if value["features"] is None:
         return Explanations(_items(table), ids, targets, **common)
     t = _stack(table, **value["features"])
@@ -161,9 +162,7 @@ def _read(table: Any, head: Mapping[str, Any]) -> Explanations:
 def _items(table: Any) -> LazyExplanations:
     """The explanations of a table, each read when it is looked at."""
     saved, asked = table.column(WHOLE), table.column(ASKED).to_pylist()
-    return LazyExplanations(
-        range(len(table)), lambda i: _one(saved[i].as_py()), asked
-    )
+    return LazyExplanations(range(len(table)), lambda i: _one(saved[i].as_py()), asked)
 
 
 def _one(text: Any) -> Explanation:
