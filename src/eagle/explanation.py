@@ -291,11 +291,11 @@ class Explanation(Saved):
         return container.dump("explanation", self, self._words(), key)
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Explanation:
+    def from_dict(cls, data: Mapping[str, Any], *, key: Key = None) -> Explanation:
         """The explanation that `to_dict` wrote."""
         from eagle.saved.classes import CLASSES
 
-        made: Explanation = container.value_in(data, CLASSES, None, "explanation")
+        made: Explanation = container.value_in(data, CLASSES, key, "explanation")
         return made
 
     def _words(self) -> dict[str, Any]:
@@ -354,7 +354,7 @@ class Explanation(Saved):
         e, d, n = made.evidence, len(made.names), len(made.evidence.weight)
         features = (made.conditions, made.data, made.scores, made.contrast)
         rows = (e.points, e.features, e.answers, e.repeats)
-        if not d or any(len(one) != d for one in features):
+        if not d or any(len(one) != d for one in features) or len(made.slopes) not in (0, d):
             raise ValueError("its features do not fit one another")
         if not n or any(len(one) != n for one in rows) or e.answers.shape != (n, len(made.outputs)):
             raise ValueError("its rows do not fit one another")

@@ -578,7 +578,7 @@ class Explanations(Sequence[Explanation]):
         if path.is_dir():
             from eagle.saved import folders
 
-            return folders.load(path)
+            return folders.load(path, key)
         from eagle.saved.many import load
 
         return load(path, key)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, Protocol, final, get_args, runtime_checkable
+from typing import Any, Final, Protocol, TypeAlias, final, get_args, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -229,6 +229,10 @@ class Box:
         if task == "regression" and answers.shape[1] == 1:
             return task, ("prediction",)
         return task, tuple(range(answers.shape[1]))
+
+
+SavedBox: TypeAlias = tuple[Task | None, tuple[Any, ...] | None, bool, Logit | None]
+"""What a file keeps of a model: its task, outputs, margin and link."""
 
 
 @runtime_checkable

@@ -40,7 +40,7 @@ from eagle.io.container import Key
 from eagle.io.values import Saved
 from eagle.kernels import Exponential
 from eagle.limit import Meter
-from eagle.models.box import Box
+from eagle.models.box import Box, SavedBox
 from eagle.models.native import Task
 from eagle.surrogates.reweighted import Reweighted
 from eagle.survey.identity import Identity
@@ -454,11 +454,11 @@ class Survey(Saved):
         background: Background,
         seed: int,
         kernel: tuple[float | None, bool],
-        box: tuple[Any, ...],
+        box: SavedBox,
         states: States,
         steps: Indices,
         answers: Array,
-        supplements: tuple[Any, ...],
+        supplements: tuple[tuple[int, str, bool, States, Indices, Array], ...],
         cost: Cost,
         identity: Identity,
         difference: Difference | None,
