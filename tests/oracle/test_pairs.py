@@ -307,6 +307,27 @@ def test_a_part_that_is_never_read_has_no_effect(name: str, d: int) -> None:
     assert (np.ptp(e.interval()[:read], axis=1) > 0).all()
 
 
+@pytest.mark.parametrize("name", ["or", "mixed"])
+def test_rounding_in_single_precision_is_no_effect(name: str) -> None:
+    """How a network sums depends on where in a batch a row stands."""
+    rng, unlike = np.random.default_rng(0), np.float32(4e-7)
+
+    def model(z: Array) -> Array:
+        y = (1 + IDLE[name](z)).astype(np.float32)
+        return np.asarray(y + rng.choice([-unlike, 0, unlike], len(y)).astype(np.float32))
+
+    e, read = of_words(model, 5, 500, 0), 2 if name == "or" else 3
+    assert (e.scores[:read] != 0).all()
+    assert (e.scores[read:] == 0).all()
+    assert not e.interval()[read:].any()
+
+
+@pytest.mark.parametrize("y", [4e6 + np.arange(4), 0.1 + 1e-9 * np.arange(4)])
+def test_small_effects_in_whole_numbers_and_in_double_precision_are_effects(y: Array) -> None:
+    e = of_words(lambda z: y[(z @ [1, 2, 0]).astype(int)], 3, 500, 0)
+    assert list(e.scores != 0) == [True, True, False]
+
+
 @pytest.mark.parametrize("name", IDLE)
 def test_scores_of_parts_that_are_read_are_those_without_the_others(name: str) -> None:
     """A second road: least squares on the parts that are read, over all masks."""
