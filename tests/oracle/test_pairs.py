@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import count, product
 from math import comb
 from typing import Any
 
@@ -347,6 +347,37 @@ def test_of_sampled_masks_parts_that_are_not_read_are_seldom_called_sure(d: int)
         for model in IDLE.values()
         for seed in range(4)
     ]
+    assert np.mean(wrong) <= 0.12
+
+
+@pytest.mark.parametrize(
+    ("d", "budget", "lost"), [(6, 63, 0), (6, 64, 3), (7, 100, 0), (7, 128, 5), (8, 250, 0)]
+)
+@pytest.mark.parametrize("name", IDLE)
+def test_of_prompts_that_were_nearly_all_asked_too(
+    name: str, d: int, budget: int, lost: int
+) -> None:
+    """The process knows such models exactly: what is left is the line's misfit alone."""
+    wrong = []
+    for seed in range(2):
+        gone = set(np.random.default_rng(seed).choice(np.arange(1, budget), lost).tolist())
+        asked = count()
+
+        def read(prompt: str, asked: Any = asked, gone: Any = gone) -> float:
+            if next(asked) in gone:
+                raise TimeoutError
+            z = [[float(f"w{k}." in prompt) for k in range(d)]]
+            return float(IDLE[name](np.array(z))[0])
+
+        sources = {"all": {f"s{k}": f"w{k}." for k in range(d)}}
+        model = eagle.language.Each(read, gaps=0.2)
+        prompt = eagle.language.Prompt("{all}")
+        explainer = eagle.Explainer(model, prompt, budget=budget, random_state=seed)
+        e = explainer.explain(sources)
+        assert "process" in e.method
+        assert e.cost.missing == len(gone)
+        assert e.sure()[:2].any()
+        wrong.append(e.sure(0.9)[3:].mean())
     assert np.mean(wrong) <= 0.12
 
 
