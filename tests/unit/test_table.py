@@ -400,6 +400,15 @@ def test_instances_that_do_not_fit(x: Any, message: str) -> None:
         eagle.Explainer(lambda X: X["a"].to_numpy(), data).explain(x)
 
 
+@pytest.mark.parametrize("rows", [[{"a": 1.0, "b": 2.0}] * 3, ({"a": 1.0}, None), [[1, 2], {}]])
+def test_a_list_of_dictionaries_is_said_to_be_one(rows: Any) -> None:
+    """Not taken for one row, whose columns would be dictionaries."""
+    data = pd.DataFrame({"a": np.arange(9.0), "b": np.arange(9.0)})
+    explainer = eagle.Explainer(lambda D: D["a"], data, budget=20)
+    with pytest.raises(eagle.InputError, match=r"give pandas\.DataFrame\(rows\)"):
+        explainer.explain_many(rows)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -505,6 +505,8 @@ def _frame(table: Any, names: Sequence[Hashable] | None) -> Frame:
         from eagle._tables.dataframes import NarwhalsFrame
 
         return NarwhalsFrame(table)
+    if isinstance(table, list | tuple) and any(isinstance(row, Mapping) for row in table):
+        raise InputError("a list of dictionaries is no table: give pandas.DataFrame(rows)")
     array = _array(table)
     if array.ndim == 1:
         array = array[None]

@@ -38,6 +38,9 @@ FADED_PRIOR: Final = 1e-13
 ROUNDING: Final = 1e-12
 """The rounding error of an exact score, as a share of the largest answer."""
 
+ROUNDING_OF_SINGLES: Final = 8 * float(np.finfo(np.float32).eps)
+"""That of answers in single precision: how a network sums depends on the row's place in a batch."""
+
 MAX_BEND_DEGREE: Final = 3
 """A bend in the number of kept parts is a polynomial of up to this degree."""
 
@@ -161,7 +164,8 @@ class PairedLine(Fitter):
         place = (self.line.z[:, 1 : self.d + 1] @ 2.0 ** np.arange(self.d)).astype(np.intp)
         answers = np.empty(1 << self.d)
         answers[place] = y
-        grid, most = answers.reshape((2,) * self.d), ROUNDING * float(np.abs(y).max())
+        rounding = ROUNDING_OF_SINGLES if are_singles(y) else ROUNDING
+        grid, most = answers.reshape((2,) * self.d), rounding * float(np.abs(y).max())
         # The last axis of the grid is part 0.
         return np.array([np.ptp(grid, axis=-1 - j).max() <= most for j in range(self.d)])
 
@@ -263,6 +267,12 @@ def unseen_jump(y: Array, bounds: Range) -> float:
         return gap
     index = float(np.log(away[:some] / away[some]).mean())
     return gap * float((away[0] / (away[0] + gap)) ** (0.5 / index)) if index > 0 else 0.0
+
+
+def are_singles(y: Array) -> bool:
+    """Whether answers are numbers of single precision that may have been rounded: no integers."""
+    with np.errstate(over="ignore"):
+        return bool((y == y.astype(np.float32)).all() and (y != np.rint(y)).any())
 
 
 def _pack(kept: NDArray[np.bool_]) -> NDArray[np.void]:
