@@ -151,8 +151,8 @@ def _tables(
 def _rows(e: Explanations) -> str:
     """Some rows, a line each."""
     some = e[spread_over(len(e), MAX_ROWS_LISTED)]
-    told = [one.prediction for one in some]
-    digits = Digits.of(told)
+    ones = list(some)  # those of a survey are made anew each time they are looked at
+    digits = Digits.of([one.prediction for one in ones])
     rows = [
         [
             Cell(name(middle(str(some.ids[i]), 40)), kind="t"),
@@ -160,7 +160,7 @@ def _rows(e: Explanations) -> str:
             Cell(digits.plain(one.prediction), one.prediction),
             Cell(_strongest(one), kind="t"),
         ]
-        for i, one in enumerate(some)
+        for i, one in enumerate(ones)
     ]
     caption = (
         "All rows" if len(some) == len(e) else f"{len(some)} of {len(e):,} rows, spread evenly"

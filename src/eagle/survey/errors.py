@@ -262,7 +262,8 @@ class SurveyErrors:
             for k, sums, scores, wide in zip(at, every, lines.scores, lines.wide, strict=True):
                 size = np.sqrt((sums**2).sum(axis=1))
                 there = size > 0
-                error = (push @ sums.T) / np.where(there, size, 1.0)
+                with one_thread():
+                    error = (push @ sums.T) / np.where(there, size, 1.0)
                 drawn = scores + np.where(there, error, alone) * wide
                 for i in rows[k].tolist():
                     yield i, drawn
