@@ -158,6 +158,7 @@ def saved(kind: str) -> Path:
         "explanation.json": explanation,
         "explanations.parquet": explanations,
         "survey.json": survey,
+        "shapley.json": shapley_survey,
         "plan.json": lambda: explainer().plan(X[0]),
         "background.json": background,
     }
@@ -414,6 +415,12 @@ CALLS: dict[str, Callable[[], Call]] = {
     ),
     "eagle.ShapleySurvey.grow": lambda: Call(
         shapley_survey().grow, {"budget": 16, "progress": False}
+    ),
+    "eagle.ShapleySurvey.load": lambda: Call(
+        eagle.ShapleySurvey.load, {"path": saved("shapley.json")}
+    ),
+    "eagle.ShapleySurvey.save": lambda: Call(
+        shapley_survey().save, {"path": new("shapley_again.json")}
     ),
     "eagle.Survey.requery": lambda: Call(survey().requery, {"model": two, "progress": False}),
     "eagle.Survey.check_target": lambda: Call(survey().check_target, {"target": 0}),
