@@ -565,6 +565,7 @@ def plots() -> dict[str, Callable[[], Call]]:
         "groups": lambda: {"compared": groups()},
         "comparison": lambda: {"explanations": {"one": explanation(), "two": explanation()}},
         "convergence": lambda: {"explanation": explanation()},
+        "decision": lambda: {"explanations": explanations(), "groups": ["u", "v"] * 3},
         "dependence": lambda: {"explanations": explanations(), "feature": "x0"},
         "heatmap": lambda: {"explanations": explanations()},
         "image": lambda: {"explanation": of_image()},
@@ -572,7 +573,9 @@ def plots() -> dict[str, Callable[[], Call]]:
         "methods": lambda: {"comparison": compared()},
         "prompt": lambda: {"explanation": of_prompt()},
         "series": lambda: {"explanation": of_series()},
+        "strip": lambda: {"explanation": explanation()},
         "text": lambda: {"explanation": of_text()},
+        "waterfall": lambda: {"explanation": explanation()},
     }
     return {f"eagle.plot.{name}": partial(_drawn, getattr(plot, name), made[name]) for name in made}
 

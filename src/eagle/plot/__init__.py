@@ -4,6 +4,7 @@ Only this package needs matplotlib, and only when something is drawn.
 """
 
 from eagle.plot.bars import attribution
+from eagle.plot.decision import decision
 from eagle.plot.differences import groups
 from eagle.plot.dots import comparison
 from eagle.plot.grid import heatmap
@@ -14,14 +15,17 @@ from eagle.plot.panels import methods
 from eagle.plot.prompts import prompt
 from eagle.plot.scatter import dependence
 from eagle.plot.series import series
+from eagle.plot.strip import strip
 from eagle.plot.swarm import beeswarm
 from eagle.plot.texts import text
+from eagle.plot.waterfall import waterfall
 
 __all__ = [
     "attribution",
     "beeswarm",
     "comparison",
     "convergence",
+    "decision",
     "dependence",
     "groups",
     "heatmap",
@@ -30,7 +34,9 @@ __all__ = [
     "methods",
     "prompt",
     "series",
+    "strip",
     "text",
+    "waterfall",
 ]
 
 
