@@ -373,6 +373,9 @@ CALLS: dict[str, Callable[[], Call]] = {
         eagle.Explanation.load, {"path": saved("explanation.json")}
     ),
     "eagle.Explanation.probability_top": lambda: Call(explanation().probability_top, {"k": 1}),
+    "eagle.Explanation.probability_top_set": lambda: Call(
+        explanation().probability_top_set, {"k": 1}
+    ),
     "eagle.Explanation.save": lambda: Call(explanation().save, {"path": new("e.json")}),
     "eagle.Explanation.sheet": lambda: Call(explanation().sheet),
     "eagle.Explanation.interval_or_nan": lambda: Call(explanation().interval_or_nan),

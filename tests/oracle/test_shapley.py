@@ -330,6 +330,7 @@ def test_every_class_has_values_of_its_own() -> None:
     )
     assert covers(low[:20], truth).mean() >= 0.8
 
+
 def kind_of_table(kind: str) -> tuple[Any, np.ndarray, np.ndarray]:
     """A model of numbers, the rows of a survey, and its background."""
     rng = np.random.default_rng(5)
@@ -409,3 +410,30 @@ def test_intervals_cover_with_two_hundred_columns() -> None:
     largest = np.abs(truth).argmax(axis=1)
     assert inside.mean() >= 0.85
     assert inside[np.arange(40), largest].mean() >= 0.7
+
+
+def test_a_certificate_is_the_share_of_joint_draws_and_right_as_often_as_it_says() -> None:
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(150, 6))
+
+    def model(rows: np.ndarray) -> np.ndarray:
+        return np.asarray(
+            rows[:, 0] * rows[:, 1] + np.sin(2 * rows[:, 2]) + rows[:, 3] * rows[:, 4]
+        )
+
+    made = eagle.Explainer(model, X).shapley(X[:90], budget=16, background=X[110:], progress=False)
+    certain, right = 0, 0
+    for i in range(0, 90, 2):
+        truth = by_definition(model, X[i], X[110:], np.arange(6))
+        for k in (1, 2):
+            draws = np.abs(made[i].posterior.draws())  # type: ignore[union-attr]
+            named = made[i].order()[:k]
+            tops = np.argsort(-draws, axis=1)[:, :k]
+            share = np.mean([set(top) == set(named.tolist()) for top in tops.tolist()])
+            assert made[i].probability_top_set(k) == pytest.approx(float(share), abs=1e-9)
+            if share >= 0.95:
+                certain += 1
+                right += set(np.argsort(-np.abs(truth))[:k].tolist()) == set(named.tolist())
+    assert made[0].probability_top_set(6) == 1
+    assert certain > 20
+    assert right / certain > 0.9
