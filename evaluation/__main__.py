@@ -40,6 +40,7 @@ BENCHES: Final = (
     "prompts",
     "page",
     "shapley",
+    "shapley_local",
 )
 DEMOS: Final = ("mnist", "photo", "spam")
 

@@ -158,6 +158,7 @@ def saved(kind: str) -> Path:
         "explanation.json": explanation,
         "explanations.parquet": explanations,
         "survey.json": survey,
+        "shapley.json": shapley_survey,
         "plan.json": lambda: explainer().plan(X[0]),
         "background.json": background,
     }
@@ -369,6 +370,9 @@ CALLS: dict[str, Callable[[], Call]] = {
         eagle.Explanation.load, {"path": saved("explanation.json")}
     ),
     "eagle.Explanation.probability_top": lambda: Call(explanation().probability_top, {"k": 1}),
+    "eagle.Explanation.probability_top_set": lambda: Call(
+        explanation().probability_top_set, {"k": 1}
+    ),
     "eagle.Explanation.save": lambda: Call(explanation().save, {"path": new("e.json")}),
     "eagle.Explanation.sheet": lambda: Call(explanation().sheet),
     "eagle.Explanation.interval_or_nan": lambda: Call(explanation().interval_or_nan),
@@ -410,6 +414,12 @@ CALLS: dict[str, Callable[[], Call]] = {
     ),
     "eagle.ShapleySurvey.grow": lambda: Call(
         shapley_survey().grow, {"budget": 16, "progress": False}
+    ),
+    "eagle.ShapleySurvey.load": lambda: Call(
+        eagle.ShapleySurvey.load, {"path": saved("shapley.json")}
+    ),
+    "eagle.ShapleySurvey.save": lambda: Call(
+        shapley_survey().save, {"path": new("shapley_again.json")}
     ),
     "eagle.Survey.requery": lambda: Call(survey().requery, {"model": two, "progress": False}),
     "eagle.Survey.check_target": lambda: Call(survey().check_target, {"target": 0}),
@@ -549,6 +559,7 @@ def plots() -> dict[str, Callable[[], Call]]:
             "explanations": {"one": explanation(), "two": explanation()}
         },
         "convergence": lambda: {"explanation": explanation()},
+        "decision": lambda: {"explanations": explanations(), "groups": ["u", "v"] * 3},
         "dependence": lambda: {"explanations": explanations(), "feature": "x0"},
         "heatmap": lambda: {"explanations": explanations()},
         "image": lambda: {"explanation": of_image()},
@@ -556,7 +567,9 @@ def plots() -> dict[str, Callable[[], Call]]:
         "compare_methods": lambda: {"comparison": compared()},
         "prompt": lambda: {"explanation": of_prompt()},
         "series": lambda: {"explanation": of_series()},
+        "strip": lambda: {"explanation": explanation()},
         "text": lambda: {"explanation": of_text()},
+        "waterfall": lambda: {"explanation": explanation()},
     }
     return {f"eagle.plot.{name}": partial(_drawn, getattr(plot, name), made[name]) for name in made}
 

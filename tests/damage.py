@@ -95,6 +95,8 @@ def files() -> dict[str, Path]:
     made = explainer("mixed, binned")
     values = made.shapley(some_rows("mixed, binned", 24), budget=8, background=20, progress=False)
     put("explanations, shapley", values, "parquet")
+    bent = eagle.Explainer(lambda t: np.asarray(t)[:, 0] ** 2 + 0, np.arange(40.0).reshape(20, 2))
+    put("shapley", bent.shapley_survey(np.arange(40.0).reshape(20, 2), budget=4, progress=False))
     rows.drop(columns=["size"], errors="ignore").to_parquet(folder / "rows.parquet")
     plain = pd.DataFrame(np.random.default_rng(0).normal(size=(7, 3)), columns=list("abc"))
     plain.to_parquet(folder / "rows.parquet")

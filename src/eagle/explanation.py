@@ -31,7 +31,7 @@ from eagle._values.checks import integer
 from eagle._values.difference import Difference, refuse_pair_of
 from eagle._values.link import Logit
 from eagle._values.posterior import LEVEL as LEVEL
-from eagle._values.posterior import Posterior, are_sure, interval_columns
+from eagle._values.posterior import Posterior, are_sure, interval_columns, top_set_share
 from eagle._values.subject import Subject, plain_subject
 from eagle._values.text import short
 from eagle._values.ties import rank
@@ -129,6 +129,13 @@ class Explanation(Saved):
     def probability_top(self, k: int) -> Array:
         """The probability that each feature is among the k strongest, shape (d,)."""
         return self._posterior.probability_top(k)
+
+    def probability_top_set(self, k: int) -> float:
+        """The probability that the k features of `top(k)` are the k strongest, in any order.
+
+        It is taken from the joint distribution of the scores: at .95 or more it certifies the set.
+        """
+        return top_set_share(self._posterior, self.order()[: integer(k, "k", 1)])
 
     @property
     def _posterior(self) -> Posterior:

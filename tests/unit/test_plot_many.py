@@ -79,6 +79,8 @@ DRAW: dict[str, Callable[..., Axes]] = {
     "dependence": lambda e, ax=None: plot.dependence(e, e.names[1], ax, colour=e.names[0]),
     "levels": lambda e, ax=None: plot.dependence(e, e.names[2], ax, colour=e.names[2]),
     "heatmap": plot.heatmap,
+    "decision": lambda e, ax=None: plot.decision(e, ax=ax),
+    "decision of groups": lambda e, ax=None: plot.decision(e, e.names[2], ax),
     "groups": lambda e, ax=None: plot.compare_groups(e.compare_groups(e.names[2]), ax),
 }
 drawn = pytest.mark.parametrize("draw", DRAW.values(), ids=DRAW)

@@ -235,7 +235,7 @@ def compare_groups(
     _check(e, level, sample)
     check_flags(size=size)
     e = e.in_memory
-    pairs = _pairs(_masks(e, groups), len(e))
+    pairs = _pairs(group_masks(e, groups), len(e))
     sure = 1 - (1 - level) / (len(e.names) * len(pairs))
     each = np.abs(e.scores) if size else e.scores
     sign = np.sign(e.scores) if size else np.ones_like(e.scores)
@@ -269,7 +269,7 @@ def compare_groups(
 GroupMasks = dict[Any, NDArray[np.bool_]]
 
 
-def _masks(e: Explanations, groups: Any) -> GroupMasks:
+def group_masks(e: Explanations, groups: Any) -> GroupMasks:
     """A mask for each group."""
     if isinstance(groups, Mapping):
         masks = {name: np.asarray(mask) for name, mask in groups.items()}

@@ -306,6 +306,21 @@ def top_shares(draws: Array, k: int) -> Array:
     return np.asarray(in_top(draws, k).mean(axis=0))
 
 
+def top_set_share(posterior: Posterior, places: NDArray[np.intp]) -> float:
+    """How often no other coordinate of a joint draw is larger in size than those at `places`."""
+    if isinstance(posterior, StudentT):
+        size = np.abs(posterior.draws())
+    elif isinstance(posterior, Draws):
+        size = np.abs(posterior.values)
+    else:
+        raise InputError(
+            f"intervals of the kind {posterior.kind} are each by itself: they do not say how "
+            "probable it is that several features are the strongest together"
+        )
+    others = np.delete(size, places, axis=1).max(axis=1, initial=0.0)
+    return float((size[:, places].min(axis=1, initial=np.inf) >= others).mean())
+
+
 def in_top(draws: Array, k: int) -> Array:
     """1 where a coordinate is among the k largest of its row in size, otherwise 0, shape (n, d).
 

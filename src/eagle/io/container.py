@@ -10,6 +10,7 @@ import hashlib
 import hmac
 import json
 import math
+import re
 from collections.abc import Mapping
 from os import PathLike, fspath
 from typing import Any, Final
@@ -126,7 +127,7 @@ def value_of(data: Any, classes: Classes, key: Key = None, kind: str | None = No
 
 def _kind(name: str) -> str:
     """What a file of a class calls itself."""
-    return f"eagle {name.lower()}"
+    return f"eagle {' '.join(re.findall('[A-Z][a-z]*', name)).lower()}"
 
 
 def check(data: Any, key: Key = None, kind: str | None = None) -> None:

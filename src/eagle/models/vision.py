@@ -308,7 +308,7 @@ class TorchRun:
         if found is None or not found[0] or found[1][-1] != each or found[0] == each:
             return None
         if found[0] % (each // count) == 0:
-            return found[0] // (each // count)
+            return int(found[0] // (each // count))
         raise InputError(
             f"the network's first layer takes {found[0]:,} numbers an image, and these have "
             f"{each:,}: give images in the size that it was trained on"

@@ -62,7 +62,9 @@ def attribution(
     unclear = e.doubtful(level)[order]
     more = len(e.names) - len(order)
     p = page(ax, WIDTH, 1.0, "attribution")
-    labels = wrap_labels([_label(e, int(j)) for j in order], p, [e.names[j] for j in order])
+    labels = wrap_labels(
+        [label_with_value(e, int(j)) for j in order], p, [e.names[j] for j in order]
+    )
     p = p.with_height(tall(labels, 0.27, more))
     colours = sides(e, scores)
     bars = p.ax.barh(
@@ -98,7 +100,7 @@ def attribution(
     return p.finish()
 
 
-def _label(e: Explanation, j: int) -> str:
+def label_with_value(e: Explanation, j: int) -> str:
     """What the row has: the condition, and its own value if the condition is a bin."""
     value, condition = e.data[j], e.conditions[j]
     around = condition.replace(e.names[j], "", 1)

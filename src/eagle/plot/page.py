@@ -160,8 +160,9 @@ class Page:
         one_axis = self.ax.xaxis if axis == "x" else self.ax.yaxis
         one_axis.get_offset_text().set_fontsize("small")
 
-    def rows(self, labels: Sequence[str], more: int = 0) -> None:
-        """Name the rows 0, 1, … from the top; a last line counts those not shown."""
+    def rows(self, labels: Sequence[str], more: int = 0, *, zero: bool = True) -> None:
+        """Name the rows 0, 1, … from the top; a last line counts those not shown. A line stands at
+        `zero`."""
         ax, last = self.ax, len(labels) - 0.5
         ax.set_yticks(
             range(len(labels)), labels, fontsize=self._fitting(labels, more), **PLAIN_TEXT
@@ -184,7 +185,8 @@ class Page:
         ax.set_ylim(last, -0.5)
         ax.tick_params(axis="y", which="both", length=0)
         ax.spines[["left", "top", "right"]].set_visible(False)
-        ax.axvline(0, color=self.ink, linewidth=0.8, zorder=1.5)
+        if zero:
+            ax.axvline(0, color=self.ink, linewidth=0.8, zorder=1.5)
         ax.grid(axis="x", color=self.ink, alpha=0.12, linewidth=0.6)
         ax.set_axisbelow(True)
 

@@ -18,6 +18,7 @@ from eagle.errors import InputError
 from eagle.explanations import Explanations
 from eagle.plot.drawing import plot_function
 from eagle.plot.many import (
+    MAX_LEVELS,
     MAX_VECTOR_POINTS,
     MISSING,
     OTHERS,
@@ -58,7 +59,7 @@ def dependence(
     feature: str,
     ax: Axes | None = None,
     *,
-    colour: str | None = None,
+    colour: str | bool | None = None,
     level: float = LEVEL,
     max_display: int = 12,
 ) -> Axes:
@@ -66,8 +67,9 @@ def dependence(
 
     Few rows have an error bar each. Of many, one among those that are near one another has: the
     row whose score is in their middle. A point is pale where its sign is not
-    sure. `colour` names a feature whose values colour the points. Of levels, the `max_display`
-    frequent have a place of their own.
+    sure. `colour` names a feature whose values colour the points; True takes the strongest partner,
+    that which explains most of how scores differ at equal values, as Shapley values without a
+    `colour` do. Of levels, the `max_display` frequent have a place of their own.
     """
     e = several(explanations, "dependence")
     j = _place(e, feature)
@@ -75,15 +77,16 @@ def dependence(
     p = page(ax, WIDTH, 3.0, "dependence")
     p.ax.axhline(0, color=p.ink, linewidth=0.8, zorder=1.5)
     axis = Axis.of(FeatureValues.of(e.data[:, j]), scores, integer(max_display, "max_display", 1))
-    shade = None if colour is None else FeatureValues.of(e.data[:, _place(e, colour)])
+    other = _colour(e, j, colour)
+    shade = None if other is None else FeatureValues.of(e.data[:, other])
     doubt = e.doubtful(level)[:, j]
     fewer = _points(p, axis, scores, doubt, shade)
     chosen = _bars(p, axis, scores, interval)
     p.title(title(e))
     p.x_label(middle(feature, 60), *_notes(interval, doubt, level, chosen, fewer))
     _axes(p, axis)
-    if shade is not None and colour is not None:
-        _key(p, shade, colour)
+    if shade is not None and other is not None:
+        _key(p, shade, e.names[other])
     _y_label(p, score_label(e))
     p.ax.spines[["top", "right"]].set_visible(False)
     p.ax.grid(axis="y", color=p.ink, alpha=0.12, linewidth=0.6)
@@ -104,6 +107,48 @@ def _place(e: Explanations, feature: Any) -> int:
         listed = ", ".join(e.names[:20]) + (", …" if len(e.names) > 20 else "")
         raise InputError(f"there is no feature {short_repr(feature)}; there are {listed}")
     return e.names.index(feature)
+
+
+def _colour(e: Explanations, j: int, colour: Any) -> int | None:
+    """The feature that colours the points; None if there is none."""
+    if colour is None:
+        colour = e.additive
+    if isinstance(colour, bool):
+        return strongest_partner(e, j) if colour else None
+    return _place(e, colour)
+
+
+def strongest_partner(e: Explanations, j: int) -> int | None:
+    """The feature that explains most of how scores of feature j differ among rows of about its
+    value: more than chance would; None if there is none."""
+    scores, near = e.scores[:, j], Axis.of(FeatureValues.of(e.data[:, j]), e.scores[:, j], 12).bins
+    explained = np.zeros(len(e.names))
+    for k in range(len(e.names)):
+        values = FeatureValues.of(e.data[:, k])
+        for one in np.unique(near).tolist():
+            here = near == one
+            explained[k] += 0.0 if k == j else _explained(scores[here], values, here)
+    best = int(explained.argmax())
+    return best if explained[best] > 0 else None
+
+
+def _explained(scores: Array, values: FeatureValues, here: NDArray[np.bool_]) -> float:
+    """The sum of squares of scores that values explain, less what chance would explain."""
+    rest = scores - scores.mean()
+    whole, n = float(rest @ rest), len(rest)
+    if n < 4 or not whole > 0:
+        return 0.0
+    if values.levels is None:
+        x = np.nan_to_num(values.rank[here], nan=0.5)
+        x = x - x.mean()
+        size, freedom = float(x @ x), 1
+        found = float(rest @ x) ** 2 / size if size > 0 else 0.0
+    else:
+        code = np.minimum(values.codes[here], MAX_LEVELS) + 1
+        counts, sums = np.bincount(code), np.bincount(code, weights=rest)
+        there = counts > 0
+        found, freedom = float((sums[there] ** 2 / counts[there]).sum()), int(there.sum()) - 1
+    return found - freedom * whole / (n - 1)
 
 
 @final

@@ -18,6 +18,11 @@ from eagle._values.subject import Curves, Image, Passage, SavedSubject
 from eagle.contracts import Law, Rows
 from eagle.cost import Cost
 from eagle.explanation import Explanation
+from eagle.shapley.correction import Left, Scales
+from eagle.shapley.curves import Basis, CurveSum, Scores
+from eagle.shapley.proxies import Both
+from eagle.shapley.survey import ShapleySurvey
+from eagle.shapley.trees import Trees
 from eagle.surrogates.bayes import BayesLinear, Prior
 from eagle.surrogates.functional import Functional
 from eagle.surrogates.heldout import Cautious, HeldOut
@@ -29,7 +34,7 @@ from eagle.surrogates.saved import SavedPosterior, SavedSurrogate
 from eagle.survey.identity import Identity
 from eagle.survey.survey import Survey
 
-RESULTS: Final = (Background, Explanation, Plan, Survey)
+RESULTS: Final = (Background, Explanation, Plan, ShapleySurvey, Survey)
 """What a file may hold as a whole."""
 
 PARTS: Final = (
@@ -39,6 +44,7 @@ PARTS: Final = (
     *(Bounds, Draws, SavedPosterior, StudentT),
     *(BayesLinear, Cautious, Evenness, Functional, HeldOut),
     *(Paired, Prior, Reweighted, Ridge, Robust, SavedSurrogate),
+    *(Basis, Both, CurveSum, Left, Scales, Scores, Trees),
 )
 """What results are made of."""
 

@@ -13,7 +13,8 @@ from eagle.saved.classes import CLASSES
 
 
 def load(path: str | PathLike[str], *, key: Key = None) -> Any:
-    """An explanation, explanations, a survey, a plan or a background: what the file holds.
+    """An explanation, explanations, a survey of either kind, a plan or a background: what the file
+    holds.
 
     Examples:
         >>> eagle.Explainer(model, X).explain(X[0]).save(folder / "why.json")

@@ -18,6 +18,8 @@ from eagle.explanation import Explanation
 from eagle.explanations import Explanations
 from eagle.io.container import Key
 from eagle.saved.reading import load
+from eagle.shapley.answer import Fitted, what_is_left_of
+from eagle.shapley.survey import ShapleySurvey
 from eagle.surrogates.saved import SavedSurrogate, parts_of
 from eagle.survey.rows import draw
 from eagle.survey.survey import Survey
@@ -81,6 +83,8 @@ def verify(result: Any, *, key: Key = None) -> Verification:
         result = load(result, key=key)
     if isinstance(result, Survey):
         return verify_survey(result)
+    if isinstance(result, ShapleySurvey):
+        return verify_shapley(result)
     if isinstance(result, Explanation):
         return put_together([(0, check(result))], (0,))
     if isinstance(result, Explanations):
@@ -121,6 +125,19 @@ def verify_survey(survey: Survey) -> Verification:
     drawn = draw(survey.background, survey.setting.law, survey.rows, survey.seed)
     same = drawn.digest == survey.drawn.digest
     return Verification(1) if same else Verification(0, (survey.identity.model,))
+
+
+def verify_shapley(survey: ShapleySurvey) -> Verification:
+    """Whether what was fitted leaves of the answers what the file says, for each target."""
+    wrong = []
+    for target, fit in survey.fits.items():
+        if isinstance(fit, Fitted):
+            slack = TOLERANCE * fit.asked.spread
+            left = what_is_left_of(fit)
+            both = [(getattr(fit.left, f.name), getattr(left, f.name)) for f in fields(left)]
+            if not all(near(said, found, slack) for said, found in both):
+                wrong.append(target)
+    return Verification(max(len(survey.fits), 1) - len(wrong), tuple(wrong))
 
 
 def check(e: Explanation) -> str:

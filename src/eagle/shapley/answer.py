@@ -211,6 +211,13 @@ class Fitted:
         return left.grow(self.slope)
 
 
+def what_is_left_of(fit: Fitted) -> Left:
+    """What the proxies of a fit leave, from the answers again."""
+    asked, three = fit.asked, fit.proxies
+    values = np.stack([of(asked.rows) for of in asked.values_over(three)])
+    return what_folds_leave(asked, three, values).with_slope(fit.slope, signs(asked.pairs))
+
+
 def what_folds_leave(asked: Asked, three: Sequence[Proxy], values: Array) -> Left:
     """What is left of each row by the proxy that has not seen it. `values`, shape (3, n, d), are
     the Shapley values of all three."""

@@ -146,7 +146,7 @@ class Scores:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Curves:
+class CurveSum:
     """A sum of curves of single columns and of products of two columns' scores.
 
     `weights` are those of the basis columns, one basis after another. `products`, shape (s, s), is
@@ -158,6 +158,14 @@ class Curves:
     weights: tuple[Array, ...]
     scores: tuple[Scores, ...]
     products: Array
+
+    def check(self, layout: Layout) -> None:
+        wide = sum(2 if one.squares else 1 for one in self.scores)
+        count = len(layout.player)
+        if {len(self.bases), len(self.weights)} != {count} or self.products.shape != (wide, wide):
+            raise ValueError("its curves are not of its columns")
+        if len(self.scores) not in (0, count):
+            raise ValueError("its products are not of its columns")
 
     def predict(self, rows: Array) -> Array:
         out = np.full(len(rows), self.start)
@@ -198,7 +206,7 @@ class Curves:
         )
 
 
-def fit_line(rows: Array, answers: Array, layout: Layout) -> Curves:
+def fit_line(rows: Array, answers: Array, layout: Layout) -> CurveSum:
     """A plain least-squares line."""
     bases = tuple(Basis.straight(rows[:, j], n) for j, n in enumerate(layout.levels.tolist()))
     parts = [basis.columns(rows[:, j]) for j, basis in enumerate(bases)]
@@ -213,7 +221,7 @@ def fit_line(rows: Array, answers: Array, layout: Layout) -> Curves:
     return _assemble(start - float(middle @ slopes), bases, parts, slopes, (), np.empty((0, 0)))
 
 
-def fit_curves(rows: Array, answers: Array, layout: Layout, seed: int) -> Curves:
+def fit_curves(rows: Array, answers: Array, layout: Layout, seed: int) -> CurveSum:
     """Curves and products by ridge regression, on at most `MAX_ROWS` rows drawn by the seed."""
     if len(rows) > MAX_ROWS:
         rng = np.random.Generator(np.random.PCG64(seed))
@@ -252,10 +260,10 @@ def _assemble(
     slopes: Array,
     scores: tuple[Scores, ...],
     products: NDArray[np.float64],
-) -> Curves:
+) -> CurveSum:
     ends = np.cumsum([part.shape[1] for part in parts[: len(bases)]])
     weights = tuple(np.split(slopes[: ends[-1]], ends[:-1])) if len(bases) else ()
-    return Curves(start, bases, weights, scores, products)
+    return CurveSum(start, bases, weights, scores, products)
 
 
 def ridge(design: Array, answers: Array) -> tuple[float, Array]:

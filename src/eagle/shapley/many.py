@@ -132,6 +132,7 @@ class ShapleyRows:
             seed=s.seed,
             link=s.setting.box.link,
             difference=s.difference,
+            note=s.note,
         )
 
 

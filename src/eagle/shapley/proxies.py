@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eagle._values.arrays import Array
-from eagle.shapley.curves import Curves, fit_curves, fit_line
+from eagle.shapley.curves import CurveSum, fit_curves, fit_line
 from eagle.shapley.layout import Layout, Values
 from eagle.shapley.trees import Trees, fit_trees
 
@@ -37,13 +37,16 @@ class Proxy(Protocol):
     def values_over(self, background: Array, layout: Layout) -> Values:
         """What makes its Shapley values."""
 
+    def check(self, layout: Layout) -> None:
+        """Raise a ValueError if it is of other columns, as one of a damaged file may be."""
+
 
 @final
 @dataclass(frozen=True, eq=False)
 class Both:
     """Curves, and trees on what they leave."""
 
-    curves: Curves
+    curves: CurveSum
     trees: Trees
 
     def predict(self, rows: Array) -> Array:
@@ -52,6 +55,10 @@ class Both:
     def values_over(self, background: Array, layout: Layout) -> Values:
         parts = (self.curves, self.trees)
         return partial(_sum, [part.values_over(background, layout) for part in parts])
+
+    def check(self, layout: Layout) -> None:
+        self.curves.check(layout)
+        self.trees.check(layout)
 
 
 def _sum(parts: Sequence[Values], rows: Array) -> Array:

@@ -14,6 +14,7 @@ from __future__ import annotations
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from os import PathLike
 from typing import Any, Final, final
 
 import numpy as np
@@ -21,7 +22,9 @@ import numpy as np
 from eagle._engine.metering import MeteredModel, keep_answers, sizes_of, unbroken
 from eagle._engine.progress import Progress
 from eagle._engine.setup import Setup
-from eagle._engine.targets import Target, answers_of, explained_answers
+from eagle._engine.targets import Target, answers_of, explained_answers, resolve_target
+from eagle._sources.tables import Tables
+from eagle._tables.background import Background
 from eagle._values.arrays import Array
 from eagle._values.checks import check_flags, integer
 from eagle._values.difference import Difference, names_of, refuse_pair_of
@@ -30,23 +33,33 @@ from eagle.cost import Cost
 from eagle.errors import InputError, OperandError
 from eagle.explanation import SHAPLEY, Explanation
 from eagle.explanations import Explanations
+from eagle.io import container
+from eagle.io.container import Key
+from eagle.io.values import Saved
 from eagle.limit import Limit, Meter, refuse_limit
 from eagle.models.box import Box, box
 from eagle.models.native import Task
+from eagle.shapley import files
 from eagle.shapley.answer import Asked, Fitted
 from eagle.shapley.coalitions import MAX_EXACT_PLAYERS, Pairs, all_coalitions, draw_pairs
 from eagle.shapley.exact import Enumerated
 from eagle.shapley.many import ShapleyRows, explanations
 from eagle.shapley.setting import Ground, Setting, TableRows, own_tables, read, setting_of
 from eagle.survey.plan import BothModels, ModelSide, on_scale, some_rows, unit_of
-from eagle.survey.survey import one_row
+from eagle.survey.survey import BATCH_ROWS, one_row
 
 MAX_BUDGET: Final = 1 << 14
+
+ROWS_ASKED_AGAIN: Final = 8
+"""The number of rows that are asked again to tell whether a model is the one that answered."""
+
+CLOSE: Final = 1e-6
+"""The absolute and relative tolerance between answers of one model on two machines."""
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class ShapleySurvey:
+class ShapleySurvey(Saved):
     """Answers that explain every row of a table by values that add up to its prediction.
 
     Examples:
@@ -60,7 +73,8 @@ class ShapleySurvey:
     background's, and `answers`, shape (n, k, outputs), those to the rows of each row's pairs, or of
     all coalitions with every background row where it is `exact`.
 
-    What is fitted to an output is fitted once, when it is first explained. Rows that the survey
+    What is fitted to an output is fitted once, when it is first explained, and kept in files:
+    read again, a survey gives the same numbers. Rows that the survey
     lacks are explained, too: the model is asked for their predictions alone. The difference of two
     surveys of the same rows, `survey.requery(new_model) - survey`, explains what changed.
     """
@@ -73,6 +87,7 @@ class ShapleySurvey:
     behind: Array = field(repr=False)
     meter: Meter = field(repr=False)
     batches: int = 1
+    note: str = ""
     difference: Difference | None = None
     fits: dict[Target, Fitted | Enumerated] = field(default_factory=dict, repr=False)
 
@@ -245,24 +260,26 @@ class ShapleySurvey:
 
     def _fit(self, target: Target) -> Fitted | Enumerated:
         self.check_target(target)
+        if self.pairs is not None:
+            return Fitted.of(self._asked(self.pairs, target))
         answers, own = self.about(self.answers, target), self.about(self.own, target)
-        behind, ground = self.about(self.behind, target), self.ground
-        if self.pairs is None:
-            return Enumerated.of(ground.players, answers, own, behind)
+        return Enumerated.of(self.ground.players, answers, own, self.about(self.behind, target))
+
+    def _asked(self, pairs: Pairs, target: Target) -> Asked:
+        """What proxies are fitted to."""
+        ground, answers = self.ground, self.about(self.answers, target)
         half = answers.shape[1] // 2
-        return Fitted.of(
-            Asked(
-                ground.columns(ground.rows.values),
-                ground.columns(ground.background.values),
-                ground.unchanged_players(ground.rows.values),
-                ground.spread.layout,
-                self.pairs,
-                np.ascontiguousarray(answers[:, :half]),
-                np.ascontiguousarray(answers[:, half:]),
-                own,
-                behind,
-                self.seed,
-            )
+        return Asked(
+            ground.columns(ground.rows.values),
+            ground.columns(ground.background.values),
+            ground.unchanged_players(ground.rows.values),
+            ground.spread.layout,
+            pairs,
+            np.ascontiguousarray(answers[:, :half]),
+            np.ascontiguousarray(answers[:, half:]),
+            self.about(self.own, target),
+            self.about(self.behind, target),
+            self.seed,
         )
 
     # -- more answers ---------------------------------------------------------------------------
@@ -281,6 +298,12 @@ class ShapleySurvey:
                 f"the survey has {self.budget} model rows each already: ask for more than these"
             )
         check_flags(progress=progress)
+        if self.setting.box.function is None:
+            raise InputError(
+                "a survey that was read from a file has no model: ShapleySurvey.load(path, model)"
+            )
+        if self.note:
+            raise InputError(f"{self.note}: answers of two models are not mixed")
         more = draw_pairs(
             len(self),
             self.ground.players,
@@ -312,6 +335,11 @@ class ShapleySurvey:
         if self.difference is not None:
             raise InputError("a difference is of two models: ask one of their surveys")
         check_flags(progress=progress)
+        setting = replace(self.setting, box=self._box_of(model))
+        return _ask(setting, self.ground, self.pairs, Meter(self.meter.limit), progress)
+
+    def _box_of(self, model: Any) -> Box:
+        """Another model in a box, whose outputs must be those of this survey."""
         before = self.setting.box
         own = box(model, before.task).outputs
         if own is not None and own != self.outputs:
@@ -319,9 +347,8 @@ class ShapleySurvey:
                 f"the model has the outputs {', '.join(map(str, own[:5]))}, and the survey "
                 f"{', '.join(map(str, self.outputs[:5]))}: it answers another question"
             )
-        other = replace(box(model, before.task, self.outputs), link=before.link, asked=before.asked)
-        setting = replace(self.setting, box=replace(other, partial=False))
-        return _ask(setting, self.ground, self.pairs, Meter(self.meter.limit), progress)
+        other = box(model, before.task, self.outputs)
+        return replace(other, link=before.link, asked=before.asked, partial=False)
 
     def __sub__(self, old: object) -> ShapleySurvey:
         """The survey of what changed from the other model to this one."""
@@ -332,6 +359,123 @@ class ShapleySurvey:
                 "survey.requery(model) makes one"
             )
         return difference_of(self, old)
+
+    # -- files ----------------------------------------------------------------------------------
+
+    def save(self, path: str | PathLike[str], *, key: Key = None) -> None:
+        """Write the survey as JSON under a digest, or an HMAC with a `key`.
+
+        The file has the rows that were explained and those of the background, as numbers and
+        levels: it is as confidential as they are. It has no model and no code. What was fitted is
+        in it; if nothing was, what explains each row without a `target` is fitted first.
+        """
+        files.check_kept(self.setting.source, self.ground)
+        if not self.fits:
+            for target in dict.fromkeys(self._targets):
+                self.fit(target)
+        container.write(path, container.dump("shapley survey", self, key=key))
+
+    @property
+    def _targets(self) -> list[Target]:
+        """What is explained of each row if nothing else is said."""
+        return [resolve_target(None, one[None], self.task, self.outputs) for one in self.own]
+
+    @classmethod
+    def load(
+        cls, path: str | PathLike[str], model: Any = None, *, key: Key = None
+    ) -> ShapleySurvey:
+        """Read what `save` wrote. A `model`, if given, is asked about rows that came later.
+
+        It is asked about eight of the rows again: the survey's `note`, which its explanations have,
+        too, says if it is another model than the one that answered.
+        """
+        from eagle.saved.classes import CLASSES
+
+        survey: ShapleySurvey = container.load(path, CLASSES, key, "shapley survey")
+        return survey if model is None else survey._with_model(model)
+
+    def _with_model(self, model: Any) -> ShapleySurvey:
+        if self.difference is not None:
+            raise InputError(
+                f"this is a survey of the difference of two models, {self.difference}, which one "
+                "model cannot answer: load the surveys of both, each with its model, and subtract "
+                "them"
+            )
+        asked, (table, places) = self._box_of(model), self.ground.rows.parts[0]
+        few = list(places)[:ROWS_ASKED_AGAIN]
+        answers = asked.ask(table.rows.take(range(len(few))).native, len(few))
+        self.meter.add(Cost(len(few), 1))
+        known = self.own[few]
+        same = answers.shape == known.shape and np.allclose(answers, known, CLOSE, CLOSE)
+        said = (
+            f"this survey was answered by another model than the {asked.calls_it} given: of its "
+            f"rows {len(few)} were asked again, and answered otherwise"
+        )
+        note = "" if same else said
+        return replace(self, setting=replace(self.setting, box=asked), note=note)
+
+    def to_saved(self) -> dict[str, Any]:
+        """What a file keeps: rows in codes, answers, what was fitted, and the model's name."""
+        source, box_ = self.setting.source, self.setting.box
+        fits = [
+            (target, files.of_fit(fit))
+            for target, fit in self.fits.items()
+            if isinstance(fit, Fitted)
+        ]
+        return {
+            "background": source.background,
+            "view": source.view,
+            "seed": self.seed,
+            "box": (self.task, self.outputs, box_.margin, box_.link, box_.calls_it),
+            "ground": files.of_ground(self.ground),
+            "pairs": files.of_pairs(self.pairs),
+            "answers": self.answers,
+            "own": self.own,
+            "behind": self.behind,
+            "batches": self.batches,
+            "cost": self.cost,
+            "difference": self.difference,
+            "fits": fits,
+        }
+
+    @classmethod
+    def of_saved(
+        cls,
+        background: Background,
+        view: Any,
+        seed: int,
+        box: tuple[Any, ...],
+        ground: dict[str, Any],
+        pairs: Any,
+        answers: Array,
+        own: Array,
+        behind: Array,
+        batches: int,
+        cost: Cost,
+        difference: Difference | None,
+        fits: tuple[Any, ...],
+    ) -> ShapleySurvey:
+        """What `to_saved` gave: a survey without a model."""
+        task, outputs, margin, link, name = box
+        source = Tables(background, view)
+        box_ = Box(None, name, task, outputs, margin, link=link)
+        rows = files.to_ground(source, ground)
+        n, b, d = len(rows.rows), len(rows.background), rows.players
+        drawn = files.to_pairs(pairs, n, d, b)
+        if drawn is None and d > MAX_EXACT_PLAYERS:
+            raise ValueError("it has no coalitions")
+        count = ((1 << d) - 2) * b if drawn is None else 2 * drawn.count
+        shapes = [(n, count, len(outputs)), (n, len(outputs)), (b, len(outputs))]
+        if [answers.shape, own.shape, behind.shape] != shapes:
+            raise ValueError("its answers do not fit its rows")
+        setting = Setting(source, box_, seed, BATCH_ROWS)
+        meter = Meter(None, cost)
+        made = cls(setting, rows, drawn, answers, own, behind, meter, batches, "", difference)
+        if drawn is not None:
+            for target, fit in fits:
+                made.check_target(target)
+                made.fits[target] = files.to_fit(made._asked(drawn, target), fit)
+        return made
 
 
 def _keys(values: Array) -> Array:
@@ -459,8 +603,8 @@ def difference_of(new: ShapleySurvey, old: ShapleySurvey) -> ShapleySurvey:
     """A survey whose answers are those of the new one less those of the old one."""
     if new.difference is not None or old.difference is not None:
         raise OperandError("a difference of surveys is not subtracted again")
-    alike = new.ground is old.ground and new.pairs is old.pairs and new.seed == old.seed
-    if not alike:
+    alike = files.same_ground(new.ground, old.ground) and files.same_pairs(new.pairs, old.pairs)
+    if not alike or new.seed != old.seed:
         raise OperandError(
             "surveys can be subtracted if they have the same rows: make the new one by "
             "survey.requery(model)"

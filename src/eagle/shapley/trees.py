@@ -79,6 +79,27 @@ class Trees:
             out[first : first + step] += self.value.take(at).sum(axis=1)
         return out
 
+    def check(self, layout: Layout) -> None:
+        nodes, itself = len(self.leaf), np.arange(len(self.leaf))
+        each = (self.column, self.threshold, self.missing, self.left, self.right, self.value)
+        alike = all(one.shape == (nodes,) for one in each)
+        if not alike or not ((self.roots >= 0) & (self.roots < nodes)).all():
+            raise ValueError("its trees have parts that do not fit")
+        down = np.minimum(self.left, self.right) > itself  # so that no way leads back
+        inside = np.maximum(self.left, self.right) < nodes
+        known = (self.column >= 0) & (self.column < len(layout.player))
+        if not (known & inside & (down | self.leaf)).all() or max(self._depths, default=0) > DEPTH:
+            raise ValueError("its trees have nodes that lead nowhere")
+
+    @property
+    def _depths(self) -> list[int]:
+        """How many splits are above each node."""
+        depth = np.zeros(len(self.leaf), dtype=np.intp)
+        for i in np.flatnonzero(~self.leaf).tolist():
+            for child in (self.left[i], self.right[i]):
+                depth[child] = max(depth[child], depth[i] + 1)
+        return depth.tolist()
+
     @cached_property
     def paths(self) -> Paths:
         return Paths.of(self)
