@@ -34,8 +34,8 @@ def strip(
 
     The two sides meet at the prediction; a line marks the base value. Each part is as long as its
     feature's contribution, the strongest nearest to the prediction, and its label says the
-    contribution and half of the width of its interval. Features not among the `max_display` strongest are
-    one part. A part is pale and hatched where its sign is not sure.
+    contribution and half of the width of its interval. Features not among the `max_display`
+    strongest are one part. A part is pale and hatched where its sign is not sure.
     """
     e = one(explanation, "strip")
     steps = Steps.of(e, integer(max_display, "max_display", 1), level)
