@@ -39,9 +39,9 @@ def decision(
 
     At each feature a line moves by the row's contribution; the feature that matters most is on
     top, and those not among the `max_display` are one step. Without `groups` there is a line for
-    each row, coloured by its prediction. `groups`, as in `Explanations.compare_groups`, draws the mean of
-    each group in place of its rows, with the interval of each step's mean: of these rows, counting
-    that their errors are common.
+    each row, coloured by its prediction. `groups`, as in `Explanations.compare_groups`, draws
+    the mean of each group in place of its rows, with the interval of each step's mean: of these
+    rows, counting that their errors are common.
     """
     e = several(explanations, "decision")
     t = e.table

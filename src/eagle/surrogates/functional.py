@@ -90,8 +90,8 @@ class Functional:
     their likelihood, unless they are given as `ratios`. With given ratios scores are linear in the
     answers, so that the scores of A against B are those of A less those of B. If all masks are
     asked, it is the line of `Paired`. Of masks, where a score lies beyond all that leaving the part
-    out did to an answer, which is the line's lack of fit, its interval reaches as far. With fewer than
-    two rows for each coefficient, or four on tables, there are no intervals.
+    out did to an answer, which is the line's lack of fit, its interval reaches as far. With
+    fewer than two rows for each coefficient, or four on tables, there are no intervals.
 
     With `logit`, probabilities of masks are predicted by a process of their log-odds, if that
     predicts rows not seen better; scores are still those of probabilities. Then there are no
