@@ -304,7 +304,7 @@ class TorchRun:
 
     def _takes_in_a_row(self, pixels: NDArray[np.float32], count: int) -> int | None:
         """The same where the first layer takes all numbers of an image in a row."""
-        found, each = self._first_layer(pixels, "Linear"), pixels[0].size
+        found, each = self._first_layer(pixels, "Linear"), int(pixels[0].size)
         if found is None or not found[0] or found[1][-1] != each or found[0] == each:
             return None
         if found[0] % (each // count) == 0:
