@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, final
 
@@ -233,8 +233,15 @@ def compare_methods(
         raise
     finally:
         line.close()
-    truth = made.pop(0) if converged is not None else None
-    each = [tuple(made[i : i + runs]) for i in range(0, len(made), runs)]
+    return comparison_of(made, runs, k, converged is not None)
+
+
+def comparison_of(made: Sequence[Explanation], runs: int, k: int, converged: bool) -> Comparison:
+    """The comparison of explanations in the order in which they are made, also if the last are
+    lacking: the converged one first, if there is one, then the runs of each method."""
+    truth = made[0] if converged else None
+    rest = made[converged:]
+    each = [tuple(rest[i : i + runs]) for i in range(0, len(rest), runs)]
     return Comparison(tuple(Compared(some, k, truth) for some in each), k, truth)
 
 
