@@ -9,7 +9,7 @@ from __future__ import annotations
 import hmac
 import io
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -87,29 +87,28 @@ def write(
         out = io.BytesIO()
         pa.parquet.write_table(table, out, **options)
         content = bytearray(out.getbuffer())
-        if not too_large(pa.parquet.read_metadata(pa.BufferReader(content)), len(content)):
+        if not too_large(
+            chunks_of(pa.parquet.read_metadata(pa.BufferReader(content))), len(content)
+        ):
             break
     at = content.rfind(name) + len(name)
     content[at : at + DIGITS] = seal_at(content, at, key).encode()
     atomic.put(path, lambda beside: beside.write_bytes(content))
 
 
-def too_large(metadata: Any, size: int) -> bool:
-    """Whether a file of so many bytes says that it holds far more."""
-    cells, unpacked = 0, 0
-    for one in chunks(metadata):
-        cells += one.num_values
-        unpacked += one.total_uncompressed_size
-    return any(
-        count > each * size + beside
-        for count, (each, beside) in ((cells, MAX_CELLS), (unpacked, MAX_UNPACKED))
+def too_large(chunks: Sequence[Any], size: int) -> bool:
+    """Whether the columns of a file of so many bytes say that they hold far more."""
+    said = (
+        (sum(one.num_values for one in chunks), MAX_CELLS),
+        (sum(one.total_uncompressed_size for one in chunks), MAX_UNPACKED),
     )
+    return any(count > each * size + beside for count, (each, beside) in said)
 
 
-def chunks(metadata: Any) -> Iterator[Any]:
+def chunks_of(metadata: Any) -> list[Any]:
     """What a file says of each of its columns."""
-    for group in map(metadata.row_group, range(metadata.num_row_groups)):
-        yield from map(group.column, range(group.num_columns))
+    groups = map(metadata.row_group, range(metadata.num_row_groups))
+    return [group.column(k) for group in groups for k in range(group.num_columns)]
 
 
 def texts(table: Any, name: str) -> list[str]:
@@ -167,13 +166,11 @@ def read(
             raise ValueError("it is another file than was written there")
         buffer = pa.BufferReader(content)
         metadata = pa.parquet.read_metadata(buffer)
-        if too_large(metadata, len(content)) or not ENCODINGS.issuperset(
-            encoding for one in chunks(metadata) for encoding in one.encodings
-        ):
+        chunks = chunks_of(metadata)
+        known = all(ENCODINGS.issuperset(one.encodings) for one in chunks)
+        if too_large(chunks, len(content)) or not known:
             raise ValueError("it says that it holds far more than it has bytes")
-        words = {
-            one.path_in_schema for one in chunks(metadata) if one.physical_type == "BYTE_ARRAY"
-        }
+        words = {one.path_in_schema for one in chunks if one.physical_type == "BYTE_ARRAY"}
         with pa.parquet.ParquetFile(buffer, metadata=metadata, read_dictionary=list(words)) as file:
             head = head_of(file.schema_arrow.metadata or {})
             table = file.read(None if columns is None else list(columns))

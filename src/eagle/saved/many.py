@@ -145,6 +145,7 @@ def _read(table: Any, head: Mapping[str, Any]) -> Explanations:
     hash((ids, targets))  # what names something can be looked up
     if value["features"] is None:
         return Explanations(_items(table), ids, targets, **common)
+    check_types(Stacked, value["features"])
     t = _stack(table, **value["features"])
     items: LazyExplanations
     errors: Errors | None = Common.of(t) if t.kind else None

@@ -479,11 +479,7 @@ class Survey(Saved):
         for column, value, unseen, its_states, its_steps, its_answers in supplements:
             drawn = Drawn.of_saved(background, its_states, its_steps, len(its_answers))
             known[column, value] = Supplement(column, value, unseen, drawn, its_answers)
-        if (
-            outputs is None
-            or answers.shape[1:] != (len(outputs),)
-            or any(not 0 <= k < d for k, _ in known)
-        ):
+        if answers.shape[1:] != (len(outputs or ()),) or any(not 0 <= k < d for k, _ in known):
             raise ValueError("its answers do not fit its rows")
         drawn = Drawn.of_saved(background, states, steps, len(answers))
         return cls(setting, drawn, answers, Meter(None, cost), "", difference, known)
