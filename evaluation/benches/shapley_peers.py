@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import sys
 import warnings
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -34,8 +35,7 @@ def receive(pipe: Any) -> tuple[dict[str, Any], bytes]:
 
 def explainer(name: str, d: int, seed: int) -> Any:
     """An explainer of shapiq by the name that tables give it."""
-    from shapiq import approximator as of
-
+    of: Any = import_module("shapiq.approximator")
     made = {
         "OddSHAP": lambda: of.OddSHAP(d, random_state=seed),
         "ProxySHAP": lambda: of.ProxySHAP(
