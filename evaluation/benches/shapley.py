@@ -246,13 +246,18 @@ class Shapiq:
         if not self.running:
             path = str(Path(shapley_peers.__file__))
             self.running.append(
-                subprocess.Popen([self.python, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+                subprocess.Popen(
+                    [self.python, "-P", path], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+                )
             )
         return self.running[0].stdin, self.running[0].stdout
 
     def peer(self, name: str) -> Peer:
         def values(case: Case, budget: int, rng: np.random.Generator) -> np.ndarray:
-            return _best(case, [self._table(name, case, budget, k, rng) for k in SHARED])
+            # Where all coalitions fit into the budget, more background rows answer each.
+            every = budget // ((1 << case.rows.shape[1]) - 2)
+            shared = sorted({*SHARED, min(max(every, 1), BACKGROUND)})
+            return _best(case, [self._table(name, case, budget, k, rng) for k in shared])
 
         return values
 
@@ -289,8 +294,10 @@ class Shapiq:
             head, content = shapley_peers.receive(reading)
             if "values" in head:
                 return np.frombuffer(content)
-            if "ask" not in head:
+            if "error" in head:  # as where it needs more coalitions
                 return None
+            if not head:
+                raise RuntimeError(f"{self.python} ended: does it have shapiq?")
             coalitions = np.frombuffer(content, dtype=np.uint8).reshape(head["ask"], -1) == 1
             inner = coalitions.any(axis=1) & ~coalitions.all(axis=1)
             spent += int(inner.sum())
