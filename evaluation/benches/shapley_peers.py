@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import sys
 import warnings
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -34,8 +35,7 @@ def receive(pipe: Any) -> tuple[dict[str, Any], bytes]:
 
 def explainer(name: str, d: int, seed: int) -> Any:
     """An explainer of shapiq by the name that tables give it."""
-    from shapiq import approximator as of
-
+    of: Any = import_module("shapiq.approximator")
     made = {
         "OddSHAP": lambda: of.OddSHAP(d, random_state=seed),
         "ProxySHAP": lambda: of.ProxySHAP(
@@ -54,6 +54,7 @@ def main() -> None:
     reading, writing = sys.stdin.buffer, sys.stdout.buffer
     sys.stdout = sys.stderr  # what packages print is no message
     warnings.simplefilter("ignore")
+    told = set[str]()
     while True:
         task, _ = receive(reading)
         if not task:
@@ -63,7 +64,7 @@ def main() -> None:
         def game(coalitions: Any) -> Any:
             rows = np.atleast_2d(np.asarray(coalitions, dtype=bool)).astype(np.uint8)
             send(writing, {"ask": len(rows)}, rows)
-            return np.frombuffer(receive(reading)[1])
+            return np.frombuffer(receive(reading)[1]).copy()
 
         try:
             made = explainer(task["name"], d, task["seed"])
@@ -74,7 +75,11 @@ def main() -> None:
                     values[players[0]] = value
             send(writing, {"values": d}, values)
         except Exception as error:  # another package's code may raise anything
-            send(writing, {"error": f"{type(error).__name__}: {error}"})
+            said = f"{task['name']}: {type(error).__name__}: {error}"
+            if said not in told:
+                print(said)
+            told.add(said)
+            send(writing, {"error": said})
 
 
 if __name__ == "__main__":

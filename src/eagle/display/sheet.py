@@ -11,6 +11,7 @@ from unicodedata import bidirectional
 import numpy as np
 from numpy.typing import NDArray
 
+from eagle._engine.default import PARTS
 from eagle._engine.targets import answers_of
 from eagle._values.arrays import Array
 from eagle._values.difference import Difference
@@ -263,8 +264,7 @@ def _facts(e: Explanation) -> list[str]:
             held = f"{e.r2_held_out:.2f}".replace("-", "−")
             fit += f", {held} on held-out rows"
         facts.append(f"Fit: {fit}. Fitted value here: {says(e)}")
-    if e.additive:
-        facts.append(_sum(e))
+    facts += [said] if (said := _question(e)) else []
     if isinstance(e.subject, Image | Passage | Curves) and e.subject.cut:
         facts.append(f"Parts: {e.subject.cut}")
     facts += [words for words in (_idle_fact(e), fact(e), end_fact(e)) if words]
@@ -281,6 +281,17 @@ def _facts(e: Explanation) -> list[str]:
     if not e.signed:
         facts.append("Scores say how much a feature matters, not which way it pushes")
     return facts
+
+
+def _question(e: Explanation) -> str:
+    """Which question the scores of a table answer; "" where that is said elsewhere."""
+    if e.additive:
+        return _sum(e)
+    ours = e.cost.shared or any(part.name == e.method for part in PARTS)
+    if e.subject is not None or not e.signed or e.difference is not None or not ours:
+        return ""
+    what = "one more step" if e.slopes and all(e.slopes) else "having a value"
+    return f"Scores say what {what} adds near this row: they are no shares of the prediction"
 
 
 def _sum(e: Explanation) -> str:

@@ -45,28 +45,34 @@ def decision(
     """
     e = several(explanations, "decision")
     t = e.table
-    contributions.check(e.method, t.signed, t.contrast, t.prediction)
+    known = np.isfinite(t.prediction)
+    some = known if known.any() else ~known  # of no row a prediction: that is refused
+    contributions.check(e.method, t.signed, t.contrast, t.prediction[some])
     given, base = contributions.parts(t.scores, t.contrast, t.prediction)
     order = strongest_features(e, integer(max_display, "max_display", 1))
     labels, more = feature_labels(e.names, order)
     rest = np.setdiff1d(np.arange(given.shape[1]), order)
     steps = [given[:, [j]].sum(axis=1) for j in order]
     if more:
-        labels.append(f"{more} other feature{'s' if more > 1 else ''}")
+        labels.append(f"… and {more} more feature{'s' if more > 1 else ''}")
         steps.append(given[:, rest].sum(axis=1))
     way = np.cumsum(np.stack([base, *steps[::-1]]), axis=0)  # from the bottom
     p = page(ax, WIDTH, tall(labels, 0.33, 0), "decision")
     p.rows(labels, zero=False)
     places = np.arange(len(labels), -1, -1) - 0.5  # a step ends at the upper edge of its row
-    p.ax.axvline(float(base.mean()), color=p.ink, linewidth=0.8, alpha=SOFT_OPACITY, linestyle=":")
+    p.ax.axvline(
+        float(base[known].mean()), color=p.ink, linewidth=0.8, alpha=SOFT_OPACITY, linestyle=":"
+    )
     start = "the average" if e.additive else "where its line starts"
     notes = [f"From {start}, at the bottom, to the prediction, at the top"]
     if groups is None:
-        _rows(p, way, places)
+        _rows(p, way[:, known], places)
         notes.append("Colour: the prediction, from the lowest to the highest")
     else:
         _groups(p, e, groups, way, places, [*order.tolist()], level)
         notes.append(f"Bands: {per_cent(level)} interval of each step's mean, over these rows")
+    if not known.all():
+        notes.append(f"Without {int((~known).sum()):,} rows whose prediction is not known")
     p.title(title(e))
     p.x_label(*notes)
     return p.finish()
@@ -92,15 +98,17 @@ def _groups(
     p: Page, e: Explanations, groups: Any, way: Any, places: Any, order: list[int], level: float
 ) -> None:
     """The mean way of each group, and how far each step's mean may be wrong."""
-    masks = group_masks(e, groups)
+    known = np.isfinite(e.table.prediction)
+    every = {name: mask & known for name, mask in group_masks(e, groups).items()}
+    masks = {name: mask for name, mask in every.items() if mask.any()}
     if len(masks) > p.colours:
         raise InputError(f"decision draws at most {p.colours} groups, not {len(masks)}")
     errors, contrast = e.errors or Common.of(e.table), e.table.contrast
-    known, at = e.table.kind != "", np.arange(len(order))
+    has_errors, at = e.table.kind != "", np.arange(len(order))
     for k, (_, mask) in enumerate(masks.items()):
         mean = way[:, mask].mean(axis=1)
         p.ax.plot(mean, places, color=p.colour(k), linewidth=1.8, zorder=3)
-        if not known:
+        if not has_errors:
             continue
         deviation, df = errors.deviation(contrast * (mask / mask.sum())[:, None])
         half = float(quantiles((1 + level) / 2, np.array(df))) * deviation[order]

@@ -44,8 +44,9 @@ def waterfall(
 
     The strongest feature is on top, and those not among the `max_display` strongest are one bar.
     Blue leads up, vermillion down. Whiskers are the interval of a bar's length, drawn at its
-    end. A bar is pale and hatched where its sign is not sure. Scores that share out the distance from the
-    average begin at the average; those of a line at what it leaves, as in `Explanation.to_shap`.
+    end. A bar is pale and hatched where its sign is not sure. Scores that share out the distance
+    from the average begin at the average; those of a line at what it leaves, as in
+    `Explanation.to_shap`.
     """
     e = one(explanation, "waterfall")
     steps = Steps.of(e, integer(max_display, "max_display", 1), level)

@@ -5,7 +5,7 @@ All arrays here are numbers: rows are columns of a `Layout`, answers those about
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, TypeAlias, final
@@ -132,9 +132,9 @@ class Fitted:
     tilt: Array
 
     @classmethod
-    def of(cls, asked: Asked) -> Fitted:
+    def of(cls, asked: Asked, step: Callable[[], None] | None = None) -> Fitted:
         with one_thread():
-            three = choose_proxies(asked)
+            three = choose_proxies(asked, step or _nothing)
             d = asked.unchanged.shape[1]
             values = np.stack([of(asked.rows) for of in asked.values_over(three)])
             rough = what_folds_leave(asked, three, values)
@@ -240,19 +240,33 @@ def what_is_left(asked: Asked, proxy: Proxy, places: Ints) -> tuple[Array, Array
     return (ahead - mirrored) / 2, gap, own - behind.mean()
 
 
-def choose_proxies(asked: Asked) -> tuple[Proxy, ...]:
+MAX_FITS: Final = 2 + FOLDS
+"""Maximum number of proxies that are fitted for an output."""
+
+
+def _nothing() -> None:
+    """What is done after each proxy where nobody looks."""
+
+
+def choose_proxies(asked: Asked, step: Callable[[], None]) -> tuple[Proxy, ...]:
     """Three proxies of the kind that leaves least of the first fold's rows."""
+
+    def fit(kind: proxies.Fit, fold: int) -> Proxy:
+        out = asked.fit(kind, fold)
+        step()
+        return out
+
     here = np.flatnonzero(asked.fold == 0)
-    line = asked.fit(proxies.line, 0)
+    line = fit(proxies.line, 0)
     kind, first = proxies.line, line
     if loss_of(asked, line, here, largest=True) > proxies.NOTHING_LEFT * asked.spread:
         best = np.inf
         for other in (proxies.trees, proxies.curves_and_trees):
-            proxy = asked.fit(other, 0)
+            proxy = fit(other, 0)
             loss = loss_of(asked, proxy, here)
             if loss < best:
                 best, kind, first = loss, other, proxy
-    return (first, *(asked.fit(kind, k) for k in range(1, FOLDS)))
+    return (first, *(fit(kind, k) for k in range(1, FOLDS)))
 
 
 def loss_of(asked: Asked, proxy: Proxy, places: Ints, largest: bool = False) -> float:

@@ -22,7 +22,7 @@ from eagle.cost import Cost
 from eagle.errors import InputError
 from eagle.explanation import Explanation
 from eagle.explanations import Explanations, LazyExplanations, Stacked, row_ids
-from eagle.shapley.answer import Fitted
+from eagle.shapley.answer import MAX_FITS, Fitted
 from eagle.shapley.correction import Corrected
 from eagle.shapley.errors import ShapleyErrors
 from eagle.shapley.setting import TableRows
@@ -153,8 +153,11 @@ def explanations(rows: ShapleyRows, targets: tuple[Target, ...], silent: bool) -
     s, n, d = rows.survey, len(rows), rows.survey.ground.players
     scores, spread, shared = np.empty((n, d)), np.empty((n, d)), np.zeros((n, d))
     df, base, predictions = np.empty(n), np.empty(n), np.empty(n)
-    for target in dict.fromkeys(targets):
-        s.fit(target)
+    about = list(dict.fromkeys(targets))
+    with closing(Progress("proxies fitted", MAX_FITS * len(about), silent=silent)) as line:
+        for k, target in enumerate(about):
+            s.fit(target, line.step)
+            line.at(MAX_FITS * (k + 1))
     line = Progress("explained", n, silent=silent)
     with closing(line), one_thread():
         for i, target in enumerate(targets):

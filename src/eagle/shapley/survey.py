@@ -11,6 +11,7 @@ leave of its own row.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -251,17 +252,17 @@ class ShapleySurvey(Saved):
         out = explained_answers(flat, self.outputs, target, self.setting.box.link)
         return np.asarray(out.reshape(answers.shape[:-1]), dtype=np.float64)
 
-    def fit(self, target: Target) -> Fitted | Enumerated:
-        """What is fitted to the answers about a target, once."""
+    def fit(self, target: Target, step: Callable[[], None] | None = None) -> Fitted | Enumerated:
+        """What is fitted to the answers about a target, once. `step` is called after each proxy."""
         with self.meter.turn:
             if target not in self.fits:
-                self.fits[target] = self._fit(target)
+                self.fits[target] = self._fit(target, step)
             return self.fits[target]
 
-    def _fit(self, target: Target) -> Fitted | Enumerated:
+    def _fit(self, target: Target, step: Callable[[], None] | None) -> Fitted | Enumerated:
         self.check_target(target)
         if self.pairs is not None:
-            return Fitted.of(self._asked(self.pairs, target))
+            return Fitted.of(self._asked(self.pairs, target), step)
         answers, own = self.about(self.answers, target), self.about(self.own, target)
         return Enumerated.of(self.ground.players, answers, own, self.about(self.behind, target))
 
