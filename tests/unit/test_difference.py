@@ -20,6 +20,7 @@ from sklearn.ensemble import RandomForestClassifier
 import eagle
 from eagle import Explanations, Limit, Survey
 from eagle._values.arrays import Array
+from eagle.display.numbers import signed_number
 from eagle.errors import OperandError
 from eagle.web.payload import payload
 from eagle.web.state import State
@@ -218,7 +219,7 @@ def test_models_of_one_name_are_told_apart() -> None:
     e = change.explain(ROWS.iloc[0], "bad")
     assert e.title == (
         f"What changed for bad from {OLD} to {NEW}? The probability changed by "
-        f"{e.prediction:+.4g}".replace("-", "−")
+        f"{signed_number(e.prediction)}"
     )
     named = old.requery(Town(5), name="champion", progress=False) - old
     assert str(named.difference) == "champion less RandomForestClassifier"

@@ -28,11 +28,12 @@ import eagle
 from eagle import Explanations, plot
 from eagle._values.arrays import Array
 from eagle._values.text import middle
+from eagle.display.colours import GREY, LEVELS
 from eagle.errors import InputError
 from eagle.explanations import Common
 from eagle.plot import grid
-from eagle.plot.many import PALE_SHARE, FeatureValues, ground, ramp, stack_points, thin_cells
-from eagle.plot.page import COLOURS, GREY, page
+from eagle.plot.many import PALE_SHARE, FeatureValues, ramp, stack_points, thin_cells
+from eagle.plot.page import ground, page
 from synthetic import synthetic
 
 ROWS = 240
@@ -287,12 +288,12 @@ def test_levels_have_colours_of_their_own_the_most_frequent_first() -> None:
     ax = plot.beeswarm(synthetic(np.linspace(1, 2, len(levels))[:, None], 0.0, values))
     places, colours = points_of(ax)
     by_x = colours[np.argsort(places[:, 0])]
-    assert by_x[0] == pytest.approx(to_rgb(COLOURS[0]))
-    assert by_x[10] == pytest.approx(to_rgb(COLOURS[1]))
+    assert by_x[0] == pytest.approx(to_rgb(LEVELS[0]))
+    assert by_x[10] == pytest.approx(to_rgb(LEVELS[1]))
     assert by_x[-1] == pytest.approx(to_rgb("black"))  # one of the others
     first = _key_texts(ax)[0]
     assert first.get_text() == "level 0"
-    assert to_rgb(first.get_color()) == to_rgb(COLOURS[0])
+    assert to_rgb(first.get_color()) == to_rgb(LEVELS[0])
 
 
 def test_many_rows_are_thinned_but_no_outlier_is_lost() -> None:
@@ -479,7 +480,7 @@ def test_two_groups_are_a_dot_for_each_feature() -> None:
     assert lines_of(ax) == pytest.approx(by[["low", "high"]].to_numpy())
     points: Any = ax.collections[-1]
     assert np.asarray(points.get_offsets())[:, 0] == pytest.approx(by["difference"].to_numpy())
-    filled = [to_rgb(c) == to_rgb(COLOURS[0]) for c in points.get_facecolors()]
+    filled = [to_rgb(c) == to_rgb(LEVELS[0]) for c in points.get_facecolors()]
     assert filled == [bool(row.low > 0 or row.high < 0) for row in by.itertuples()]
     assert filled[0]
     assert not all(filled)

@@ -20,7 +20,7 @@ from matplotlib.patches import Rectangle
 
 import eagle
 from eagle import Explanations, plot
-from eagle.display.steps import plain_number
+from eagle.display.numbers import number
 from eagle.plot.scatter import strongest_partner
 
 
@@ -69,7 +69,7 @@ def test_a_waterfall_leads_from_the_average_to_the_prediction(
     widths = [np.ptp(segment[:, 0]) for segment in whiskers.lines[2][0].get_segments()]
     order = e.order()[:most]
     np.testing.assert_allclose(widths[: len(order)], np.diff(e.interval()[order], axis=1)[:, 0])
-    assert any(plain_number(e.prediction) in text for text in texts_of(ax))
+    assert any(number(e.prediction) in text for text in texts_of(ax))
 
 
 def test_a_strip_meets_at_the_prediction(shares: Explanations) -> None:
@@ -138,9 +138,3 @@ def test_an_end_that_is_not_known_is_refused(draw: Callable[..., Axes]) -> None:
     _, ax = plt.subplots()
     assert draw(survey.explain(X[3]), ax) is ax
     plt.close("all")
-
-
-def test_numbers_have_no_exponent_where_that_can_be_read() -> None:
-    said = [plain_number(x) for x in (122122.3, -4330.2, 0.01234, 0.0, 1e-9, 2.5e9)]
-    assert said == ["122,122", "−4,330", "0.0123", "0", "1e−09", "2.5e+09"]
-    assert plain_number(3.0, signed=True) == "+3.00"

@@ -16,6 +16,7 @@ from eagle._engine.targets import answers_of, bounds_of
 from eagle._values.posterior import ALL_MASKS
 from eagle._values.text import clean, finite, short
 from eagle.contracts import Need
+from eagle.display.numbers import count, number
 from eagle.explanation import Explanation
 
 MAX_DOUBT_BINNED: Final = 0.33
@@ -46,8 +47,8 @@ def warning(e: Explanation) -> str:
     if m.far > MAX_DEVIATIONS:
         model = "model" if e.difference is None else "models"
         told += (
-            f"; the line says {says(e)} of this row, the {model} {e.prediction:.4g}: it is unlike "
-            "its neighbourhood"
+            f"; the line says {says(e)} of this row, the {model} {number(e.prediction)}: it is "
+            "unlike its neighbourhood"
         )
     return clean(f"{told}. Single scores may mislead: {_remedy(e, m)}")
 
@@ -152,9 +153,9 @@ def clipped_answers(e: Explanation) -> str:
     if e.link is None or many <= MAX_CLIPPED_SHARE * rows:
         return ""
     return (
-        f"{many} of {rows} probabilities are within {e.link.clip:g} of 0 or 1 and were clipped, so "
-        "their differences are lost. If the model never answers exactly 0 or 1, give "
-        "a smaller link=eagle.Logit(clip)"
+        f"{count(many)} of {count(rows)} probabilities are within {e.link.clip:g} of 0 or 1 and "
+        "were clipped, so their differences are lost. If the model never answers exactly 0 or 1, "
+        "give a smaller link=eagle.Logit(clip)"
     )
 
 
@@ -191,15 +192,15 @@ def rare(e: Explanation) -> str:
     jumps = np.isfinite(high - low) or (e.lack_of_fit is not None and not e.lack_of_fit.binned)
     if carriers < min(MIN_CARRIERS, MIN_CARRIER_SHARE * rows) and e.r2 < GOOD_HELD_OUT_R2 and jumps:
         return (
-            f"{carriers:.0f} of {rows} rows hold{'s' * (carriers < 1.5)} nearly all that the line "
-            "misses: the answers change much where hardly any row is, and rows that were not asked "
-            "may jump, too. "
+            f"{count(carriers)} of {count(rows)} rows hold{'s' * (carriers < 1.5)} nearly all that "
+            "the line misses: the answers change much where hardly any row is, and rows that were "
+            "not asked may jump, too. "
             f"{_sentence(allowed, remedy)}"
         )
     if np.isfinite(high - low) and np.ptp(y) < MIN_SPAN * (high - low):
         return (
-            f"near this input the model's answers span {np.ptp(y):.2g} of a possible "
-            f"{high - low:.2g}: a jump that no row met would change the scores. "
+            f"near this input the model's answers span {number(np.ptp(y), 2)} of a possible "
+            f"{number(high - low, 2)}: a jump that no row met would change the scores. "
             f"{_sentence(allowed, remedy)}"
         )
     return ""
@@ -264,4 +265,4 @@ def says(e: Explanation) -> str:
     """The line's value at the instance as text; no probability below 0 or above 1."""
     if probable(e) and not 0 <= e.local_prediction <= 1:
         return "more than 1" if e.local_prediction > 1 else "less than 0"
-    return f"{e.local_prediction:.4g}".replace("-", "−")
+    return number(e.local_prediction)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from eagle._values.arrays import Array
 from eagle._values.posterior import LEVEL, StudentT, quantiles
 from eagle.display import contributions
+from eagle.display.numbers import Numbers
 from eagle.explanation import Explanation
 
 
@@ -61,16 +62,10 @@ class Steps:
     def starts(self) -> Array:
         return np.append(self.ends[1:], self.base)
 
-
-def plain_number(x: float, signed: bool = False) -> str:
-    """A number with about three digits that count, and no exponent where that can be read."""
-    size = abs(x)
-    if size and not 1e-4 <= size < 1e7:
-        said = f"{x:+.3g}" if signed else f"{x:.3g}"
-    else:
-        decimals = min(max(2 - int(np.floor(np.log10(size))), 0), 6) if size else 0
-        said = f"{x:+,.{decimals}f}" if signed else f"{x:,.{decimals}f}"
-    return said.replace("-", "−")
+    @property
+    def numbers(self) -> Numbers:
+        """How the contributions are written."""
+        return Numbers.of(self.given, self.low, self.high)
 
 
 def _half_of_sum(e: Explanation, places: NDArray[np.intp], level: float) -> float:

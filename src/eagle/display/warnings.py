@@ -13,7 +13,7 @@ from eagle._values.arrays import Array
 from eagle._values.posterior import ALL_MASKS
 from eagle._values.subject import Image
 from eagle._values.text import clean
-from eagle.display import lack_of_fit
+from eagle.display import lack_of_fit, numbers
 from eagle.explanation import Explanation
 from eagle.surrogates.fit import columns_that_move, is_flat
 
@@ -42,16 +42,16 @@ def _same_looks(e: Explanation) -> Iterator[str]:
     if len(y) > 1 and e.prediction > 2 * MIN_MOVE and moved < MIN_MOVE:
         other = "eagle.Images(fill=0)" if e.subject.fill.startswith("fill=") else "fill='mean'"
         yield (
-            f"leaving segments out ({e.subject.fill}) moved the answer by {moved:.2g} at most: "
-            "what is off may look too much like what is on. Another fill, such as "
-            f"{other}, may show more"
+            f"leaving segments out ({e.subject.fill}) moved the answer by "
+            f"{numbers.number(moved, 2)} at most: what is off may look too much like what is on. "
+            f"Another fill, such as {other}, may show more"
         )
 
 
 def little(held_out: float, compared: bool) -> str:
     """What it means that a line explains so little of rows that it was not fitted to; `compared`
     are two models."""
-    share = f"{max(held_out, 0.0):.0%}" if held_out >= 0.005 else "next to nothing"
+    share = f"{numbers.percent(max(held_out, 0.0))}" if held_out >= 0.005 else "next to nothing"
     return (
         f"these scores explain {share} of how {_answers(compared)} near this input, checked on "
         f"rows that were held out: most of {_all_that(compared)} here is not in them, however sure "
@@ -74,11 +74,12 @@ def little_of_many(held_out: Array, compared: bool) -> str:
     if not low:
         return ""
     return (
-        f"the scores of {low:,} of {len(known):,} rows explain less than {MIN_HELD_OUT_R2:.0%} of "
-        "how "
-        f"{_answers(compared)} near that row (median of all rows: {np.median(known):.0%}): most of "
+        f"the scores of {numbers.count(low)} of {numbers.count(len(known))} rows explain less than "
+        f"{numbers.percent(MIN_HELD_OUT_R2)} of how "
+        f"{_answers(compared)} near that row (median of all rows: "
+        f"{numbers.percent(float(np.median(known)))}): most of "
         f"{_all_that(compared)} there is not in them"
-    ).replace("-", "−")
+    )
 
 
 def warnings(e: Explanation) -> tuple[str, ...]:
@@ -106,8 +107,8 @@ def _clueless(e: Explanation) -> Iterator[str]:
     if -float(seen @ np.log(seen)) > MAX_ENTROPY_SHARE * np.log(len(answers)):
         yield (
             f"the model hardly prefers any of its {len(answers)} classes here (the likeliest has "
-            f"{answers.max():.2g}): are the pixels in the range and order that it was trained on? "
-            "eagle.models.vision.Network has presets"
+            f"{numbers.number(answers.max(), 2)}): are the pixels in the range and order that it "
+            "was trained on? eagle.models.vision.Network has presets"
         )
 
 
@@ -154,8 +155,9 @@ def _poor(e: Explanation) -> Iterator[str]:
     elif held < POOR_FIT:
         where = "on held-out rows it" if np.isfinite(e.r2_held_out) else "it"
         yield (
-            f"the surrogate does not fit the model well here: {where} explains {max(held, 0):.0%} "
-            f"of the variation (weighted R² {held:.2f})"
+            f"the surrogate does not fit the model well here: {where} explains "
+            f"{numbers.percent(max(held, 0))} "
+            f"of the variation (weighted R² {numbers.share(held)})"
         )
 
 

@@ -12,12 +12,13 @@ from eagle._values.posterior import LEVEL, quantiles
 from eagle._values.ties import rank
 from eagle.display import contributions
 from eagle.display.many import title
+from eagle.display.numbers import at_level, count, plural
 from eagle.errors import InputError
 from eagle.explanations import Common, Explanations
 from eagle.plot.dots import legend
 from eagle.plot.drawing import plot_function
 from eagle.plot.many import feature_labels, label, ramp, several, strongest_features
-from eagle.plot.page import SOFT_OPACITY, WIDTH, Page, page, per_cent, tall
+from eagle.plot.page import SOFT_OPACITY, WIDTH, Page, page, tall
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -54,7 +55,7 @@ def decision(
     rest = np.setdiff1d(np.arange(given.shape[1]), order)
     steps = [given[:, [j]].sum(axis=1) for j in order]
     if more:
-        labels.append(f"… and {more} more feature{'s' if more > 1 else ''}")
+        labels.append(f"… and {plural(more, 'more feature')}")
         steps.append(given[:, rest].sum(axis=1))
     way = np.cumsum(np.stack([base, *steps[::-1]]), axis=0)  # from the bottom
     p = page(ax, WIDTH, tall(labels, 0.33, 0), "decision")
@@ -70,9 +71,9 @@ def decision(
         notes.append("Colour: the prediction, from the lowest to the highest")
     else:
         _groups(p, e, groups, way, places, [*order.tolist()], level)
-        notes.append(f"Bands: {per_cent(level)} interval of each step's mean, over these rows")
+        notes.append(f"Bands: {at_level(level)} interval of each step's mean, over these rows")
     if not known.all():
-        notes.append(f"Without {int((~known).sum()):,} rows whose prediction is not known")
+        notes.append(f"Without {count(int((~known).sum()))} rows whose prediction is not known")
     p.title(title(e))
     p.x_label(*notes)
     return p.finish()

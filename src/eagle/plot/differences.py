@@ -11,6 +11,7 @@ from eagle._values.arrays import Array
 from eagle._values.checks import integer
 from eagle._values.text import middle, short_repr
 from eagle._values.ties import rank
+from eagle.display.numbers import plural
 from eagle.errors import InputError
 from eagle.plot.dots import dots, legend
 from eagle.plot.drawing import plot_function
@@ -125,4 +126,4 @@ def _check(compared: Any) -> Any:
 def _group_label(one: Any, name: str, rows: str) -> str:
     """A group and its number of rows; missing values are a group, too."""
     text = MISSING if one[name] is None or one[name] != one[name] else str(one[name])
-    return f"{middle(text, 24)} ({int(one[rows]):,} rows)" if rows in one.index else text
+    return f"{middle(text, 24)} ({plural(int(one[rows]), 'row')})" if rows in one.index else text

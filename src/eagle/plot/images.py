@@ -13,11 +13,21 @@ from eagle._values.checks import check_flags, integer
 from eagle._values.packages import package
 from eagle._values.posterior import LEVEL
 from eagle._values.subject import Image
-from eagle.display.sheet import DOWN, NOT_SURE, UP, likeliest
+from eagle.display.colours import DOWN, UP
+from eagle.display.numbers import at_level
+from eagle.display.sheet import NOT_SURE, likeliest
 from eagle.errors import InputError
 from eagle.explanation import Explanation
 from eagle.plot.drawing import plot_function
-from eagle.plot.page import PLAIN_TEXT, SOFT_OPACITY, below, cautions, one, per_cent, several_axes
+from eagle.plot.page import (
+    PLAIN_TEXT,
+    SOFT_OPACITY,
+    below,
+    cautions,
+    one,
+    plain_ticks,
+    several_axes,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -120,8 +130,8 @@ def _heat(
     words = ["score"]
     if max_display is not None:
         words.append(f"the {count} strongest" if count > 1 else "the strongest")
-    words += [f"sure at {per_cent(level)}"] if sure else []
-    words = words if count else [f"no segment is sure at {per_cent(level)}"]
+    words += [f"sure at {at_level(level)}"] if sure else []
+    words = words if count else [f"no segment is sure at {at_level(level)}"]
     words += [f"hatched: {NOT_SURE}"] if hatched.any() else []
     ax.set_axis_off()
     ax.set_title(", ".join(words), loc="left", fontsize="small")
@@ -183,7 +193,7 @@ def _doubt(ax: Axes, e: Explanation, level: float) -> None:
     drawn = ax.imshow(half[e.subject.labels], cmap=_quiet(), vmin=0, interpolation="nearest")
     _outlines(ax, e.subject.labels)
     ax.set_axis_off()
-    ax.set_title(f"± half of the {per_cent(level)} interval", loc="left", fontsize="small")
+    ax.set_title(f"± half of the {at_level(level)} interval", loc="left", fontsize="small")
     _bar(ax, drawn)
 
 
@@ -191,6 +201,7 @@ def _bar(ax: Axes, drawn: Any) -> None:
     bar = ax.figure.colorbar(drawn, ax=ax, shrink=0.8, aspect=30, pad=0.02)
     bar.ax.tick_params(labelsize="x-small")
     bar.outline.set_visible(False)
+    plain_ticks(bar.ax.yaxis)
 
 
 def _outlines(ax: Axes, labels: NDArray[np.intp]) -> None:

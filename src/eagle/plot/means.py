@@ -10,12 +10,14 @@ from numpy.typing import NDArray
 from eagle._values.arrays import Array
 from eagle._values.checks import integer
 from eagle._values.posterior import LEVEL
+from eagle.display.colours import DOWN, GREY, UP
 from eagle.display.many import title
-from eagle.display.sheet import DOWN, UP, sides_of
+from eagle.display.numbers import at_level
+from eagle.display.sheet import sides_of
 from eagle.explanations import Explanations
 from eagle.plot.drawing import plot_function
 from eagle.plot.many import feature_labels, score_label, several
-from eagle.plot.page import GREY, WIDTH, Page, page, pale, per_cent, tall
+from eagle.plot.page import WIDTH, Page, page, pale, tall
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -67,7 +69,7 @@ def importance(
     p.x_label(
         f"Mean size of the score{score_label(e).removeprefix('Score')}",
         *sides,
-        f"Whiskers: {per_cent(level)} interval{hint}",
+        f"Whiskers: {at_level(level)} interval{hint}",
     )
     return p.finish()
 

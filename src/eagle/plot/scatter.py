@@ -13,7 +13,8 @@ from eagle._values.checks import integer
 from eagle._values.posterior import LEVEL
 from eagle._values.text import middle, short_repr
 from eagle.display.many import title
-from eagle.display.sheet import NOT_SURE, UP
+from eagle.display.numbers import at_level
+from eagle.display.sheet import NOT_SURE
 from eagle.errors import InputError
 from eagle.explanations import Explanations
 from eagle.plot.drawing import plot_function
@@ -35,7 +36,7 @@ from eagle.plot.many import (
     stack_points,
     thin_cells,
 )
-from eagle.plot.page import PLAIN_TEXT, WIDTH, Page, fold, page, per_cent
+from eagle.plot.page import PLAIN_TEXT, WIDTH, Page, fold, page, plain_ticks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -234,7 +235,7 @@ def _points(
     if shade is None:
         from matplotlib.colors import to_rgb
 
-        colours = np.tile(to_rgb(UP), (len(shown), 1))
+        colours = np.tile(to_rgb(p.ink), (len(shown), 1))
     else:
         colours = row_colours(p, shade)[shown]
     order = np.argsort(~doubt[shown], kind="stable")
@@ -287,6 +288,7 @@ def _axes(p: Page, axis: Axis) -> None:
             _date_ticks(p)
         else:
             p.ax.locator_params(axis="x", nbins=6)
+            plain_ticks(p.ax.xaxis, values=True)
         if axis.places:
             _missing_tick(p, axis)
         return
@@ -364,7 +366,7 @@ def _notes(
     lines = []
     if not np.isnan(interval).all():
         which = "of the middle one of the rows nearby" if many else "of each row"
-        lines.append(f"Lines: {per_cent(level)} interval, {which}")
+        lines.append(f"Lines: {at_level(level)} interval, {which}")
     if doubt.any():
         lines.append(f"Pale: {NOT_SURE}")
     return [*lines, "Where rows crowd, some stand for all"] if fewer else lines

@@ -13,12 +13,12 @@ from eagle._values.packages import package
 from eagle._values.posterior import LEVEL
 from eagle._values.subject import Curves
 from eagle._values.text import short
+from eagle.display.colours import GREY
 from eagle.display.sheet import MAX_CHANNELS, NOT_SURE, Shown, likeliest, strongest_channels
 from eagle.errors import InputError
 from eagle.explanation import Explanation
 from eagle.plot.drawing import plot_function
 from eagle.plot.page import (
-    GREY,
     PLAIN_TEXT,
     SOFT_OPACITY,
     below,
@@ -26,6 +26,7 @@ from eagle.plot.page import (
     fold,
     one,
     pale,
+    plain_ticks,
     several_axes,
     sides,
     whiskers,
@@ -145,6 +146,7 @@ def _frame(ax: Axes, curves: Curves, channel: int) -> None:
 
     ticks = MaxNLocator(3).tick_values(low, high)
     ax.set_yticks([tick for tick in ticks if low + margin <= tick <= high])
+    plain_ticks(ax.yaxis)
     ax.tick_params(labelsize="x-small")
     ax.xaxis.get_offset_text().set_fontsize("x-small")
     ax.spines[["top", "right"]].set_visible(False)
@@ -176,6 +178,7 @@ def _scores(
     largest = max(abs(reach[0]), abs(reach[1]))
     step = float(f"{largest / 1.4:.0e}") or 1.0
     under.set_yticks([t for t in (-step, 0.0, step) if reach[0] <= t <= 0.9 * reach[1]])
+    plain_ticks(under.yaxis)
     under.tick_params(axis="y", labelsize="xx-small", length=2)
     under.tick_params(axis="x", labelbottom=False, length=0)
     under.spines[["top", "right", "bottom"]].set_visible(False)

@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 from eagle._values.arrays import Array
 from eagle._values.checks import check_flags
 from eagle._values.posterior import LEVEL
+from eagle.display.colours import GREY
 from eagle.display.many import title
+from eagle.display.numbers import at_level
 from eagle.display.sheet import NOT_SURE
 from eagle.explanations import Explanations
 from eagle.plot.drawing import plot_function
@@ -31,7 +33,7 @@ from eagle.plot.many import (
     strongest_features,
     thin_cells,
 )
-from eagle.plot.page import GREY, PLAIN_TEXT, WIDTH, Page, page, per_cent, tall
+from eagle.plot.page import PLAIN_TEXT, WIDTH, Page, page, tall
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -115,7 +117,7 @@ def _points(p: Page, x: Array, y: Array, colours: Array, doubt: NDArray[np.bool_
 
 
 def _notes(doubt: bool, fewer: bool, level: float) -> list[str]:
-    lines = [f"Pale: {NOT_SURE}, at {per_cent(level)}"] if doubt else []
+    lines = [f"Pale: {NOT_SURE}, at {at_level(level)}"] if doubt else []
     return [*lines, "Where rows crowd, some stand for all"] if fewer else lines
 
 

@@ -7,15 +7,24 @@ from math import isnan
 import numpy as np
 
 from eagle.comparison import Comparison
-from eagle.display import tables
-from eagle.display.sheet import sheet
+from eagle.display import cell_bars, tables
+from eagle.display.features import features
+from eagle.display.numbers import Numbers, count, share
+from eagle.display.parts import (
+    Cell,
+    Heading,
+    bullets,
+    facts,
+    name,
+    paragraph,
+    table,
+    to_html,
+)
+from eagle.display.scale import Scale
+from eagle.display.sheet import numbers_of, sheet
 from eagle.explanation import Explanation
-from eagle.reports import cell_bars
 from eagle.reports.document import Document, Section
-from eagle.reports.features import features
-from eagle.reports.parts import Cell, Heading, bullets, facts, name, paragraph, table
 from eagle.reports.provenance import ReportOptions, model_and_data
-from eagle.reports.scale import Digits, Scale
 from eagle.reports.subjects import subject
 
 FEATURES = 8
@@ -51,7 +60,7 @@ def _model_and_data(c: Comparison, options: ReportOptions) -> list[tuple[str, st
         ("Runs of each method", str(len(first.runs))),
         ("Seeds", ", ".join(str(e.seed) for e in first.runs)),
         ("Strongest features compared", str(c.k)),
-        ("Converged", "" if c.converged is None else f"LIME, {c.converged.cost.rows:,} rows"),
+        ("Converged", "" if c.converged is None else f"LIME, {count(c.converged.cost.rows)} rows"),
     ]
 
 
@@ -60,7 +69,7 @@ def _costs(c: Comparison) -> str:
     scale = Scale(0.0, 1.0)
     rows = []
     for m, written in zip(c.methods, tables.costs(c)[1:], strict=True):
-        told = f"{m.method}: stability {m.stability:.2f}, by chance {c.chance:.2f}"
+        told = f"{m.method}: stability {share(m.stability)}, by chance {share(c.chance)}"
         drawn = (
             ""
             if isnan(m.stability)
@@ -93,7 +102,7 @@ def _each(c: Comparison, options: ReportOptions) -> str:
 
 def _scores(c: Comparison) -> str:
     order = c.order()[:COLUMNS]
-    every = [Digits.of(m.first.scores.tolist(), 3) for m in c.methods]
+    every = [numbers_of(m.first) for m in c.methods]
     rows = [
         [
             Cell(name(c.labels[j]), kind="t"),
@@ -103,10 +112,10 @@ def _scores(c: Comparison) -> str:
     ]
     heads = [Heading("Feature", "t"), *[Heading(name(m.method, 40)) for m in c.methods]]
     left = len(c.names) - len(order)
-    more = f"; {left:,} weaker features are left out" if left else ""
+    more = f"; {count(left)} weaker features are left out" if left else ""
     return table(heads, rows, "Scores", caption=f"Scores of the first run of each method{more}")
 
 
-def _cell(e: Explanation, j: int, digits: Digits) -> Cell:
+def _cell(e: Explanation, j: int, digits: Numbers) -> Cell:
     score = float(e.scores[j])
-    return Cell(digits.with_sign(score), score)
+    return Cell(to_html(digits.signed(score)), score)

@@ -8,11 +8,12 @@ import numpy as np
 
 from eagle._values.text import short
 from eagle._values.ties import rank
+from eagle.display import cell_bars
+from eagle.display.numbers import Numbers, at_level, count, plural
+from eagle.display.parts import Cell, Heading, name, paragraph, table, to_html
+from eagle.display.scale import Scale
 from eagle.explanations import Explanations
-from eagle.reports import cell_bars
-from eagle.reports.parts import Cell, Heading, name, paragraph, table
 from eagle.reports.provenance import ReportOptions
-from eagle.reports.scale import Digits, Scale
 
 FEATURES: Final = 10
 """Number of features shown for each pair of groups."""
@@ -40,8 +41,8 @@ def section(e: Explanations, options: ReportOptions) -> str:
 def _pair(group: Any, against: Any, rows: Any, level: float) -> str:
     value, low, high = (rows[c].to_numpy(dtype=float) for c in ("difference", "low", "high"))
     order = rank(np.abs(value))[:FEATURES].tolist()
-    numbers = [float(x[j]) for j in order for x in (value, low, high)]
-    scale, digits = Scale.over(numbers), Digits.of(numbers)
+    seen = [float(x[j]) for j in order for x in (value, low, high)]
+    scale, digits = Scale.over(seen), Numbers.of(seen, low[order], high[order])
     names = rows["feature"].tolist()
     if "slope" in rows.columns:
         names = [step or name for step, name in zip(rows["slope"], names, strict=True)]
@@ -52,10 +53,10 @@ def _pair(group: Any, against: Any, rows: Any, level: float) -> str:
         Heading("Feature", "t"),
         Heading(cell_bars.axis(scale), "b", sorts=False),
         Heading("Difference"),
-        Heading(f"{100 * level:g}% interval"),
+        Heading(f"{at_level(level)} interval"),
     ]
     first = rows.iloc[0]
-    counts = f"{int(first['rows']):,} rows against {int(first['rows_against']):,}"
+    counts = f"{plural(int(first['rows']), 'row')} against {count(int(first['rows_against']))}"
     return (
         f"<h3>{name(group, 80)} against {name(against, 80)}</h3>"
         f"{table(heads, cells, 'Differences', 'bars one', counts)}"
@@ -63,13 +64,13 @@ def _pair(group: Any, against: Any, rows: Any, level: float) -> str:
 
 
 def _row(
-    feature: str, scale: Scale, digits: Digits, value: float, low: float, high: float
+    feature: str, scale: Scale, digits: Numbers, value: float, low: float, high: float
 ) -> list[Cell]:
     span = digits.span(low, high)
-    told = f"{short(feature, 120)}: {digits.with_sign(value)}, {span}"
+    told = f"{short(feature, 120)}: {digits.signed(value)}, {span}"
     return [
         Cell(name(feature, 200), kind="t"),
         Cell(cell_bars.point(scale, value, low, high, told), kind="b"),
-        Cell(digits.with_sign(value), value, heading="difference"),
-        Cell(span, low, "n", "interval"),
+        Cell(to_html(digits.signed(value)), value, heading="difference"),
+        Cell(to_html(span), low, "n", "interval"),
     ]

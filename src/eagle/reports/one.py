@@ -8,14 +8,9 @@ from typing import Final
 
 from eagle._engine.lack_of_fit import MAX_P_VALUE, Pair
 from eagle._values.subject import Curves, Image
-from eagle._values.text import middle
-from eagle.display.sheet import Bar, Sheet, likeliest, sheet, signed_number
-from eagle.explanation import Explanation
-from eagle.plot.page import meaning, per_cent
-from eagle.reports import reading, reproduce
-from eagle.reports.document import Document, Section
-from eagle.reports.features import features
-from eagle.reports.parts import (
+from eagle.display.features import features
+from eagle.display.numbers import at_level, count, p_value, percent, plural
+from eagle.display.parts import (
     Cell,
     Heading,
     bullets,
@@ -27,7 +22,13 @@ from eagle.reports.parts import (
     paragraph,
     remarks,
     table,
+    to_html,
 )
+from eagle.display.sheet import Bar, Sheet, likeliest, sheet
+from eagle.explanation import Explanation
+from eagle.plot.page import meaning
+from eagle.reports import reading, reproduce
+from eagle.reports.document import Document, Section
 from eagle.reports.provenance import ReportOptions, of_one
 from eagle.reports.subjects import subject
 
@@ -83,14 +84,14 @@ def summary(e: Explanation, shown: Sheet, level: float) -> str:
     sentence = f"{', and '.join(told)}."
     if known:
         sentence += (
-            f" Of {len(known):,} feature{'s' if len(known) != 1 else ''}, {sure:,} "
-            f"surely {'acts' if sure == 1 else 'act'} one way ({per_cent(shown.level or level)})."
+            f" Of {plural(len(known), 'feature')}, {count(sure)} "
+            f"surely {'acts' if sure == 1 else 'act'} one way ({at_level(shown.level or level)})."
         )
     return sentence
 
 
 def _bar_name(bar: Bar) -> str:
-    return f"«{name(middle(bar.label, 60))}» ({signed_number(bar.score)})"
+    return f"«{name(bar.short_label(60))}» ({to_html(bar.text)})"
 
 
 def _fit_heading(e: Explanation) -> str:
@@ -111,8 +112,8 @@ def _pairs(pairs: Sequence[Pair]) -> str:
     rows = [
         [
             Cell(" × ".join(name(one, 80) for one in pair.names), kind="t"),
-            Cell(f"{100 * pair.share:.1f}%", pair.share),
-            Cell("&lt; 0.001" if pair.p < 0.001 else f"{pair.p:.3f}", pair.p),
+            Cell(percent(pair.share, 1), pair.share),
+            Cell(to_html(p_value(pair.p)), pair.p),
         ]
         for pair in pairs
     ]

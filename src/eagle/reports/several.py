@@ -12,17 +12,10 @@ from eagle._engine.progress import Progress
 from eagle._engine.targets import target_text
 from eagle._values.text import middle
 from eagle._values.ties import rank
+from eagle.display.features import features
 from eagle.display.many import title
-from eagle.display.sheet import sheet, signed_number
-from eagle.errors import InputError
-from eagle.explanation import Explanation
-from eagle.explanations import Explanations, spread_over
-from eagle.plot.many import score_label
-from eagle.reports import dependence, groups, reading, reproduce, swarms
-from eagle.reports.document import Document, Section
-from eagle.reports.features import features
-from eagle.reports.one import how_to_reproduce
-from eagle.reports.parts import (
+from eagle.display.numbers import Numbers, count, plural
+from eagle.display.parts import (
     Cell,
     Heading,
     caution,
@@ -32,11 +25,19 @@ from eagle.reports.parts import (
     paragraph,
     remarks,
     table,
+    to_html,
 )
+from eagle.display.sheet import bars_of, sheet
+from eagle.display.summary import TOP, Summary
+from eagle.errors import InputError
+from eagle.explanation import Explanation
+from eagle.explanations import Explanations, spread_over
+from eagle.plot.many import score_label
+from eagle.reports import dependence, groups, reading, reproduce, swarms
+from eagle.reports.document import Document, Section
+from eagle.reports.one import how_to_reproduce
 from eagle.reports.provenance import ReportOptions, of_many
-from eagle.reports.scale import Digits
 from eagle.reports.subjects import subject
-from eagle.reports.summary import TOP, Summary
 
 POINTS: Final = 10_000
 """Maximum number of rows, evenly spread, that pictures are drawn from."""
@@ -101,7 +102,7 @@ def _classes(e: Explanations) -> list[tuple[str, Explanations]]:
     order = rank(counts.astype(np.float64))[:CLASSES].tolist()
     return [
         (
-            f" towards {middle(str(names[k]), 60)} ({counts[k]:,} rows)",
+            f" towards {middle(str(names[k]), 60)} ({plural(counts[k], 'row')})",
             held[targets == names[k]],
         )
         for k in order
@@ -132,7 +133,11 @@ def _tables(
         what = "model" if e.difference is None else "change"
         yield Section(f"What drives the {what}{towards}", summary.html())
         some = part[spread_over(len(part), POINTS)] if len(part) > POINTS else part.in_memory
-        note = f"Drawn from {len(some):,} of {len(part):,} rows. " if len(some) < len(part) else ""
+        note = (
+            f"Drawn from {count(len(some))} of {count(len(part))} rows. "
+            if len(some) < len(part)
+            else ""
+        )
         swarm = swarms.section(some, options.level, note)
         yield Section(f"How scores spread over rows{towards}", swarm)
         if len(some) > 1:
@@ -140,7 +145,7 @@ def _tables(
             yield Section(f"How scores depend on values{towards}", body)
     left = len(e) - sum(len(part) for _, part in parts)
     if left:
-        yield Section("Other classes", paragraph(f"{left:,} rows are about rarer classes."))
+        yield Section("Other classes", paragraph(f"{count(left)} rows are about rarer classes."))
     if options.groups is not None:
         yield Section("How groups differ", groups.section(e, options))
 
@@ -152,18 +157,21 @@ def _rows(e: Explanations) -> str:
     """Some rows, a line each."""
     some = e[spread_over(len(e), MAX_ROWS_LISTED)]
     ones = list(some)  # those of a survey are made anew each time they are looked at
-    digits = Digits.of([one.prediction for one in ones])
+    told = [one.prediction for one in ones]
+    digits = Numbers.of(told)
     rows = [
         [
             Cell(name(middle(str(some.ids[i]), 40)), kind="t"),
             Cell(name(target_text(one.target), 40), kind="t"),
-            Cell(digits.plain(one.prediction), one.prediction),
+            Cell(to_html(digits.plain(one.prediction)), one.prediction),
             Cell(_strongest(one), kind="t"),
         ]
         for i, one in enumerate(ones)
     ]
     caption = (
-        "All rows" if len(some) == len(e) else f"{len(some)} of {len(e):,} rows, spread evenly"
+        "All rows"
+        if len(some) == len(e)
+        else f"{count(len(some))} of {count(len(e))} rows, spread evenly"
     )
     heads = [
         Heading("Row", "t"),
@@ -176,8 +184,7 @@ def _rows(e: Explanations) -> str:
 
 def _strongest(one: Explanation) -> str:
     return ", ".join(
-        f"{name(middle(one.conditions[j], 40))} {signed_number(float(one.scores[j]))}"
-        for j in one.order()[:TOP]
+        f"{name(bar.short_label(40))} {to_html(bar.text)}" for bar in bars_of(one)[:TOP]
     )
 
 
@@ -197,5 +204,5 @@ def _each(e: Explanations, options: ReportOptions) -> str:
         )
     left = len(e) - len(some)
     if left:
-        body.append(paragraph(f"{left:,} more are in the result, and not shown here.", "soft"))
+        body.append(paragraph(f"{count(left)} more are in the result, and not shown here.", "soft"))
     return "".join(body)

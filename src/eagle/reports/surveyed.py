@@ -13,12 +13,24 @@ from eagle._tables.background import Column
 from eagle._values.arrays import Array
 from eagle._values.text import short
 from eagle._values.ties import rank
-from eagle.reports import cell_bars, reproduce
+from eagle.display import cell_bars
+from eagle.display.numbers import Numbers, at_level, count, plural, seconds
+from eagle.display.parts import (
+    Cell,
+    Heading,
+    bullets,
+    caution,
+    facts,
+    name,
+    paragraph,
+    table,
+    to_html,
+)
+from eagle.display.scale import Scale
+from eagle.reports import reproduce
 from eagle.reports.document import Document, Section
 from eagle.reports.one import how_to_reproduce
-from eagle.reports.parts import Cell, Heading, bullets, caution, facts, name, paragraph, table
 from eagle.reports.provenance import ReportOptions, model_and_data
-from eagle.reports.scale import Digits, Scale
 from eagle.survey.survey import Survey
 
 FEATURES: Final = 8
@@ -47,12 +59,12 @@ def document(s: Survey, options: ReportOptions) -> Document:
         Section("How to read this", bullets(_reading(s))),
         Section("How to make and use it", how_to_reproduce(reproduce.survey(s))),
     ]
-    title = options.title or f"A survey of {short(s.identity.model, 80)}: {s.rows:,} rows"
+    title = options.title or f"A survey of {short(s.identity.model, 80)}: {count(s.rows)} rows"
     who, kind = "the model was", "Survey of a model"
     if s.difference is not None:
         who, kind = "both models were", "Survey of the difference of two models"
     lead = paragraph(
-        f"{s.rows:,} rows that {who} asked once, from which any row of a table with the "
+        f"{count(s.rows)} rows that {who} asked once, from which any row of a table with the "
         "same columns can be explained without asking for more than its prediction.",
         "lead",
     )
@@ -73,15 +85,15 @@ def _outputs(s: Survey) -> list[int]:
 def _model_and_data(s: Survey, options: ReportOptions) -> list[tuple[str, str]]:
     extra = sum(len(one.drawn) for one in s.known.values())
     cost = s.cost
-    calls = f"{cost.calls:,} call{'' if cost.calls == 1 else 's'}"
+    calls = plural(cost.calls, "call")
     return [
         *model_and_data(replace(options, made_by=s)),
         ("Outputs", ", ".join(short(str(output), 60) for output in s.outputs[:12])),
         ("Task", s.task),
         ("Seed", str(s.seed)),
-        ("Features", f"{len(s.drawn.states):,}"),
-        ("Model rows asked", f"{cost.rows:,} in {calls}, {cost.model_seconds:.2f} s"),
-        ("Supplements", f"{extra:,} rows for {len(s.known)} values" if extra else ""),
+        ("Features", count(len(s.drawn.states))),
+        ("Model rows asked", f"{count(cost.rows)} in {calls}, {seconds(cost.model_seconds)}"),
+        ("Supplements", f"{count(extra)} rows for {count(len(s.known))} values" if extra else ""),
     ]
 
 
@@ -160,14 +172,16 @@ def _marginals(s: Survey, output: int, level: float) -> str:
     ]
     order = rank(np.array(moved))[:FEATURES].tolist()
     chosen = [each[k] for k in order if each[k]]
-    numbers = [v for levels in chosen for one in levels for v in (one.low, one.high)]
-    scale, digits = Scale.over([*numbers, total], zero=False), Digits.of([*numbers, total])
+    shown = [one for levels in chosen for one in levels]
+    low, high = [one.low for one in shown], [one.high for one in shown]
+    scale = Scale.over([*low, *high, total], zero=False)
+    digits = Numbers.of([*low, *high, total], low, high)
     rows = [row for levels in chosen for row in _rows(levels, scale, digits, total)]
     heads = [
         Heading("Value", "t"),
         Heading(cell_bars.axis(scale), "b", sorts=False),
         Heading("Mean"),
-        Heading(f"{100 * level:g}% interval"),
+        Heading(f"{at_level(level)} interval"),
         Heading("Rows"),
     ]
     said = f"The mean answer over all rows is {digits.plain(total)}."
@@ -175,15 +189,15 @@ def _marginals(s: Survey, output: int, level: float) -> str:
     return paragraph(said, "soft") + table(heads, rows, "Mean answers", "bars one", caption)
 
 
-def _rows(levels: list[Level], scale: Scale, digits: Digits, total: float) -> Iterator[list[Cell]]:
+def _rows(levels: list[Level], scale: Scale, digits: Numbers, total: float) -> Iterator[list[Cell]]:
     for one in levels:
-        told = f"{one.label}: {digits.plain(one.mean)}, {digits.plain(one.low)} to "
-        told += digits.plain(one.high)
+        span = digits.span(one.low, one.high, signed=False)
+        told = f"{one.label}: {digits.plain(one.mean)}, {span}"
         drawn = cell_bars.point(scale, one.mean, one.low, one.high, told, total)
         yield [
             Cell(name(one.label, 120), kind="t"),
             Cell(drawn, kind="b"),
-            Cell(digits.plain(one.mean), one.mean, heading="mean"),
-            Cell(digits.span(one.low, one.high, signed=False), one.low, "n", "interval"),
-            Cell(f"{one.rows:,}", one.rows, heading="rows"),
+            Cell(to_html(digits.plain(one.mean)), one.mean, heading="mean"),
+            Cell(to_html(span), one.low, "n", "interval"),
+            Cell(count(one.rows), one.rows, heading="rows"),
         ]

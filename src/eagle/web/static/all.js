@@ -82,7 +82,7 @@ export function allView(page) {
   function drawImportance() {
     const svg = blank(document);
     importance.body.replaceChildren(svg);
-    bars(svg, { ...made.importance, signed: true }, { plus: false, width: wide(importance), most: 12, title: "", label: "mean size of the score" });
+    bars(svg, { ...made.importance, signed: true }, { width: wide(importance), most: 12, title: "", label: "mean size of the score" });
   }
 
   function features(value, change, none) {
@@ -112,7 +112,7 @@ export function allView(page) {
       const ends = [Math.min(0, ...inside), Math.max(0, ...inside)]; // one scale for all groups
       groups.body.replaceChildren(...data.groups.flatMap((group, k) => {
         const svg = blank(document), last = k === data.groups.length - 1;
-        bars(svg, last ? group : { ...group, level: null }, { width: wide(groups), most: 5, row: 20, title: "", ends, count: false, label: last ? "difference of mean scores" : "" });
+        bars(svg, last ? group : { ...group, level_text: "" }, { width: wide(groups), most: 5, row: 20, title: "", ends, count: false, label: last ? "difference of mean scores" : "" });
         return [h("h3", {}, `${data.name} ${data.ranges ? "" : "= "}${group.group}`), h("p", { class: "quiet tight" }, `${count(group.count)} rows, against ${group.against}`), svg];
       }));
     } catch (error) { groups.body.replaceChildren(h("p", { class: "quiet" }, error.message)); }

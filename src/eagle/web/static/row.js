@@ -1,7 +1,7 @@
 // One row: its prediction and its scores, which follow as values are edited.
 
 import { post, run } from "./api.js";
-import { answer, bars, blank, known, percent, signed } from "./chart.js";
+import { bars, blank, known } from "./chart.js";
 import { choice, count, h, later } from "./dom.js";
 import { featureList } from "./features.js";
 import { rowList } from "./rows.js";
@@ -203,7 +203,7 @@ export function rowView(page) {
     features.draw(got, keepOrder);
     reset.hidden = !edited();
     if (final) {
-      const top = got.order.slice(0, 3).map((k) => `${got.bars[k].condition} ${signed(got.bars[k].score, 2)}`).join(", ");
+      const top = got.order.slice(0, 3).map((k) => `${got.bars[k].condition} ${got.bars[k].text}`).join(", ");
       page.say(`${got.title}. Strongest: ${top}.`);
     }
   }
@@ -211,10 +211,10 @@ export function rowView(page) {
   function headline(got) {
     const label = got.outputs[got.target].name;
     const against = got.against === null ? "" : ` against ${got.outputs[got.against].name}`;
-    const was = edited() && first && first.target === got.target && first.against === got.against && known(first.prediction) ? h("span", { class: "was" }, `was ${answer(first.prediction, first.unit)}`) : "";
-    const figure = answer(got.prediction, got.unit);
+    const was = edited() && first && first.target === got.target && first.against === got.against && known(first.prediction) ? h("span", { class: "was" }, `was ${first.said}`) : "";
+    const figure = got.said || "not asked";
     verdict.replaceChildren(h("span", { class: "aim" }, `${label}${against}`), h("span", { class: "big", "data-testid": "prediction" }, figure), was,
-      known(got.local) ? h("span", { class: "quiet" }, `the local line says ${answer(got.local, got.unit)}`) : "");
+      known(got.local) ? h("span", { class: "quiet" }, `the local line says ${got.line}`) : "");
     const many = got.outputs.length > 1 && page.about.task !== "regression" && got.outputs.every((one) => known(one.answer) && one.answer >= 0 && one.answer <= 1);
     const all = got.outputs.map((one, k) => ({ ...one, k }));
     const listed = all.length <= 5 ? all : all.sort((a, b) => b.answer - a.answer).slice(0, 5);
@@ -222,7 +222,7 @@ export function rowView(page) {
       const fill = h("span", { class: "fill" });
       fill.style.width = `${(100 * one.answer).toFixed(1)}%`;
       return h("button", { type: "button", class: "chance", "aria-pressed": String(one.k === got.target), title: `Explain ${one.name}`, onclick: () => page.go({ target: one.k, against: null }) },
-        h("span", { class: "name" }, one.name), h("span", { class: "meter", "aria-hidden": "true" }, fill), h("span", { class: "num" }, one.answer === 1 ? "100%" : percent(one.answer)));
+        h("span", { class: "name" }, one.name), h("span", { class: "meter", "aria-hidden": "true" }, fill), h("span", { class: "num" }, one.text));
     }) : []));
   }
 
@@ -279,8 +279,8 @@ export function rowView(page) {
     beside.hidden = false;
     const changes = Object.keys(pinned.request.edits ?? {}).length;
     beside.replaceChildren(
-      h("div", { class: "cardhead" }, h("div", {}, h("h2", {}, pinned.name), h("p", { class: "verdict" }, h("span", { class: "aim" }, pinned.payload.outputs[pinned.payload.target].name), h("span", { class: "big" }, answer(pinned.payload.prediction, pinned.payload.unit)), changes ? h("span", { class: "quiet" }, `${changes} value${changes > 1 ? "s" : ""} edited`) : "")),
-        h("div", { class: "buttons" }, h("button", { type: "button", onclick: () => page.go({ row: pinned.request.row, edits: pinned.request.edits ?? {}, target: pinned.request.target }) }, "Open"), h("button", { type: "button", onclick: () => page.go({ pin: null }) }, "Unpin"))),
+      h("div", { class: "cardhead" }, h("div", {}, h("h2", {}, pinned.name), h("p", { class: "verdict" }, h("span", { class: "aim" }, pinned.payload.outputs[pinned.payload.target].name), h("span", { class: "big" }, pinned.payload.said || "not asked"), changes ? h("span", { class: "quiet" }, `${changes} value${changes > 1 ? "s" : ""} edited`) : "")),
+        h("div", { class: "buttons" }, h("button", { type: "button", onclick: () => page.go({ row: pinned.wish.row, edits: pinned.wish.edits ?? {}, target: pinned.wish.target }) }, "Open"), h("button", { type: "button", onclick: () => page.go({ pin: null }) }, "Unpin"))),
       ...[subject(pinned.payload)].filter(Boolean), svg);
     const width = Math.max(280, Math.min(760, beside.clientWidth - 40));
     bars(svg, pinned.payload, { width, most: 12, title: "", label: `score (${pinned.payload.unit})` });
