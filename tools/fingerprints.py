@@ -60,18 +60,18 @@ def catalogue() -> Fingerprints:
     for name, method in (METHODS | CHOICES | FOREIGN).items():
         for place, case in CASES.items():
             if supports(method, case):
-                yield from numbered(one_by_one(f"{name} | {place}", method, case))
-                yield from numbered(together(f"{name} | {place}", method, case))
+                yield from numbers_of(one_by_one(f"{name} | {place}", method, case))
+                yield from numbers_of(together(f"{name} | {place}", method, case))
 
 
 def ways() -> Fingerprints:
     """The default in the other ways of explaining: in parts, planned, estimated, on log-odds."""
     for place, case in CASES.items():
-        yield from numbered(in_parts(place, case))
-        yield from numbered(planned(place, case))
-        yield from estimated(place, case)
-    yield from numbered(of_probabilities())
-    yield from numbered(of_scales())
+        yield from numbers_of(in_parts(place, case))
+        yield from numbers_of(planned(place, case))
+        yield from estimates(place, case)
+    yield from numbers_of(of_probabilities())
+    yield from numbers_of(of_scales())
 
 
 def surveys() -> Fingerprints:
@@ -117,7 +117,7 @@ PARTS: Final[dict[str, Callable[[], Fingerprints]]] = {
 """What there is, by the names that the command takes."""
 
 
-def numbered(made: Iterator[tuple[str, eagle.Explanation]]) -> Fingerprints:
+def numbers_of(made: Iterator[tuple[str, eagle.Explanation]]) -> Fingerprints:
     """Explanations as their numbers."""
     for name, e in made:
         yield name, *numbers(e)
@@ -186,7 +186,7 @@ def of_scales() -> Iterator[tuple[str, eagle.Explanation]]:
         yield f"scales | {i}", explainer.explain(case.row(i), progress=False)
 
 
-def estimated(name: str, case: Case) -> Fingerprints:
+def estimates(name: str, case: Case) -> Fingerprints:
     """What it is said to cost, before anything is asked."""
     explainer = explainer_of(case, budget=300, batch_rows=50)
     for until_rule in (None, until.Top(1)):
