@@ -50,12 +50,12 @@ def image(
 ) -> NDArray[np.object_]:
     """The image with its strongest segments outlined, and a signed heat map over all segments.
 
-    Blue segments push the answer up, orange ones down. The `max_display` strongest of those whose sign is
-    sure (`Explanation.sure`) are outlined, coloured, and numbered as tables name them. `max_display=None`
-    takes all of these; with `sure=False`, others have a pale colour too. With `numbers`, each
-    segment of the heat map has its number. A third picture shows how wide intervals are, if their
-    widths differ. `axes` are as many axes to draw on. The axes drawn on are returned. Notes and
-    warnings of the explanation are written below the first.
+    Blue segments push the answer up, orange ones down. The `max_display` strongest of those whose
+    sign is sure (`Explanation.sure`) are outlined, coloured, and numbered as tables name them;
+    None takes all of these, and with `sure=False` others have a pale colour too. With `numbers`,
+    each segment of the heat map has its number. A third picture shows how wide intervals are, if
+    their widths differ. `axes` are as many axes to draw on. The axes drawn on are returned. Notes
+    and warnings of the explanation are written below the first.
     """
     e = one(explanation, "image")
     if not isinstance(e.subject, Image):
