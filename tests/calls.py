@@ -651,7 +651,7 @@ MADE = (
         "eagle.comparison.Compared",
         "eagle.cost.Cost",
     ),
-    *("eagle.metrics.faith.Gaps", "eagle._engine.lack_of_fit.LackOfFit", "eagle.models.Recorded"),
+    *("eagle.metrics.faith.Gaps", "eagle._values.lack_of_fit.LackOfFit", "eagle.models.Recorded"),
     *(
         "eagle.saved.Verification",
         "eagle._questions.statements.Means",

@@ -18,7 +18,7 @@ OTHERS = (
     "eagle.saved.Verification",
     "eagle.survey.plan.SurveyPlan",
     "eagle.cost.Cost",
-    "eagle._engine.lack_of_fit.LackOfFit",
+    "eagle._values.lack_of_fit.LackOfFit",
     "eagle._questions.statements.Means",
     "eagle.comparison.Compared",
     *(

@@ -38,9 +38,9 @@ from sklearn.neural_network import MLPClassifier
 
 import eagle
 from eagle._engine.method import Method
-from eagle._engine.targets import answers_of
 from eagle._values.arrays import UNBOUNDED, Array, Range
 from eagle._values.posterior import StudentT
+from eagle._values.targets import answers_of
 from eagle.contracts import Rows
 from eagle.surrogates.robust import Residuals, Robust
 from eagle.until import Top

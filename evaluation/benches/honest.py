@@ -28,8 +28,8 @@ import numpy as np
 import eagle
 from eagle import methods, peers
 from eagle._engine.method import Method
-from eagle._engine.targets import answers_of
 from eagle._values.arrays import Array
+from eagle._values.targets import answers_of
 from eagle.metrics import stability
 from eagle.metrics import truth as metrics
 from eagle.surrogates.bayes import BayesLinear, Prior

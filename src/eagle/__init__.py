@@ -4,6 +4,7 @@ explainer = eagle.Explainer(model, X_train)
 explanation = explainer.explain(x)
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from eagle import methods, metrics, models, theory, until
@@ -41,6 +42,9 @@ if TYPE_CHECKING:
     from eagle.web.server import serve
 
 __version__ = "0.2.0"
+
+LAZY = {"report": "eagle.reports", "serve": "eagle.web.server"}
+"""Functions that are imported when they are first used, and where they are."""
 
 __all__ = [
     "AnswerError",
@@ -91,16 +95,8 @@ def __dir__() -> list[str]:
 
 def __getattr__(name: str) -> Any:
     """Import some names only when they are first used."""
-    if name == "serve":
-        from eagle.web.server import serve
-
-        return serve
     if name in ("dataset", "language", "peers", "plot"):
-        from importlib import import_module
-
         return import_module(f"eagle.{name}")
-    if name == "report":
-        from eagle.reports import report
-
-        return report
+    if name in LAZY:
+        return getattr(import_module(LAZY[name]), name)
     raise AttributeError(f"module 'eagle' has no attribute {name!r}")

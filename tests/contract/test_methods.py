@@ -27,7 +27,7 @@ from catalogue import (
 )
 from eagle import peers
 from eagle._engine.method import Choice, Method
-from eagle._tables.frame import frame
+from eagle._tables.read import frame
 from eagle._values.posterior import Bounds, StudentT
 from eagle.contracts import Need
 from eagle.cost import Cost

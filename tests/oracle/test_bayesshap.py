@@ -15,7 +15,7 @@ from catalogue import Heard
 from eagle import Background, Images, peers
 from eagle._engine.method import Method
 from eagle._sources.masks import Fair, MaskSpace
-from eagle._tables.frame import frame
+from eagle._tables.read import frame
 from eagle._tables.rows import TableInstances
 from eagle._values.arrays import Array
 from eagle.contracts import Rows, Seen

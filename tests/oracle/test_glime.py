@@ -15,7 +15,7 @@ from sklearn import linear_model
 import eagle
 from eagle import Images, peers
 from eagle._tables.background import NORMAL, STEPS, Background
-from eagle._tables.frame import frame
+from eagle._tables.read import frame
 from eagle._tables.rows import TableInstances, TableSpace
 from eagle._values.arrays import Array, Points
 from eagle.designs.law import Absorbed

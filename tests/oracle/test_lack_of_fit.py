@@ -9,12 +9,12 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 import eagle
-from eagle._engine.lack_of_fit import RATIOS, LackOfFit, LocalRows
 from eagle._sources.masks import Fair
 from eagle._sources.texts import Texts
 from eagle._tables.background import Background
 from eagle._tables.rows import TableInstances
 from eagle._values.arrays import Array
+from eagle._values.lack_of_fit import RATIOS, LackOfFit, LocalRows
 from eagle.designs.law import Absorbed
 from eagle.kernels import Exponential
 from tables import explainer_of

@@ -14,7 +14,7 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 import eagle
 from catalogue import Heard
 from eagle._sources.masks import Fair, MaskSpace
-from eagle._tables.frame import frame
+from eagle._tables.read import frame
 from eagle._tables.rows import TableInstances
 from eagle.contracts import Rows, Seen
 from eagle.errors import InputError

@@ -6,11 +6,11 @@ from base64 import b64encode
 from collections.abc import Sequence
 from html import escape
 from math import isnan
+from typing import TYPE_CHECKING
 
 from eagle._values import png
 from eagle._values.subject import Curves, Image, Passage
 from eagle._values.text import clean, short
-from eagle.comparison import Comparison
 from eagle.display import tables
 from eagle.display.curves import drawing
 from eagle.display.panels import panels
@@ -35,7 +35,10 @@ from eagle.display.sheet import (
 )
 from eagle.display.sheet import sheet as sheet_of
 from eagle.display.style import STYLE
-from eagle.explanation import Explanation
+
+if TYPE_CHECKING:
+    from eagle.comparison import Comparison
+    from eagle.explanation import Explanation
 
 SIDES, MAX_BYTES = (128, 112, 96, 80, 64, 48), 36_000
 """Pixels of an image's side on a page: the largest of these whose PNG has at most `MAX_BYTES`

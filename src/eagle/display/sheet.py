@@ -5,21 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import isnan
-from typing import Final, final
+from typing import TYPE_CHECKING, Final, final
 from unicodedata import bidirectional
 
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle._engine.targets import answers_of
-from eagle._values.arrays import Array
+from eagle._values.arrays import Array, is_flat
 from eagle._values.difference import Difference
 from eagle._values.posterior import LEVEL, Bounds, without_effect
 from eagle._values.subject import Curves, Image, Passage, Subject
+from eagle._values.targets import answers_of
 from eagle._values.text import short
 from eagle.display.lack_of_fit import clips, end_fact, fact, says, unseen
-from eagle.explanation import Explanation
-from eagle.surrogates.fit import is_flat
+
+if TYPE_CHECKING:
+    from eagle.explanation import Explanation
 
 MAX_FEATURES = 20
 """At most this many features are shown; the others are counted in a line."""

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from eagle._values.text import short
-from eagle.comparison import Comparison
 from eagle.display.sheet import signed_number
-from eagle.explanation import Explanation
+
+if TYPE_CHECKING:
+    from eagle.comparison import Comparison
+    from eagle.explanation import Explanation
 
 MAX_FEATURES: Final = 12
 """At most this many features are printed."""

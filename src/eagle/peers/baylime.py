@@ -8,7 +8,7 @@ from typing import ClassVar, Final, final
 import numpy as np
 
 from eagle._engine.method import Method
-from eagle._values.arrays import Array
+from eagle._values.arrays import Array, is_flat
 from eagle._values.checks import check_flags, integer, number
 from eagle._values.posterior import StudentT
 from eagle._values.text import short_repr
@@ -16,7 +16,7 @@ from eagle.contracts import NOTHING, Rows
 from eagle.errors import InputError
 from eagle.kernels import COSINE, Exponential
 from eagle.peers.independent import Independent
-from eagle.surrogates.fit import DeferredFit, Fit, Fitter, is_flat, weighted_r2
+from eagle.surrogates.fit import DeferredFit, Fit, Fitter, weighted_r2
 
 HYPER = 1e-6
 """The shape of the Gamma hyper-priors, and their rate over the answers' variance: negligible."""

@@ -21,10 +21,10 @@ import numpy as np
 from eagle._engine.metering import MeteredModel, keep_answers, sizes_of, unbroken
 from eagle._engine.progress import Progress
 from eagle._engine.setup import Setup
-from eagle._engine.targets import Target, answers_of, explained_answers
 from eagle._values.arrays import Array
 from eagle._values.checks import check_flags, integer
 from eagle._values.difference import Difference, Unit, names_of, refuse_pair_of
+from eagle._values.targets import Target, answers_of, explained_answers
 from eagle._values.text import short_repr
 from eagle.cost import Cost
 from eagle.errors import InputError, OperandError

@@ -78,6 +78,13 @@ def method_by_name(name: str) -> Any:
     return import_from(METHODS[name])
 
 
+def methods_called(printed: str) -> list[Any]:
+    """The methods that results call so: parts of the default, and those of the table."""
+    known = [one for one in import_from("eagle._engine.default:PARTS") if one.name == printed]
+    name = None if known else name_by_printed(printed)
+    return known if name is None else [method_by_name(name)]
+
+
 def name_by_printed(printed: str) -> str | None:
     """The name of the method that results call so; None if the table has none."""
     found = (name for name, place in METHODS.items() if import_from(place).name == printed)
