@@ -664,12 +664,13 @@ MADE = (
 CONTRACTS = (
     "eagle.Logit.against",
     "eagle.models.http.Codec",
-    "eagle.surrogates.fit.",
+    *("eagle.designs.", "eagle.kernels.", "eagle.spaces.", "eagle.surrogates."),
     "eagle.theory.expected_information_gain",
     "eagle.contracts.",
     "eagle.until.Rule",
 )
-"""Protocols, abstract classes, and functions that the library calls with arrays of its own."""
+"""Protocols, abstract classes, and functions that the library calls with arrays of its own. For
+parts of methods `parts` has calls, by the modules that define them."""
 
 ELSEWHERE = (
     "eagle.language.Local",

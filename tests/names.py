@@ -9,6 +9,7 @@ MODULES = (
     "eagle",
     *(f"eagle.{name}" for name in ("dataset", "language", "methods", "metrics", "models", "peers")),
     *(f"eagle.{name}" for name in ("plot", "theory", "until")),
+    *(f"eagle.{name}" for name in ("contracts", "designs", "kernels", "spaces", "surrogates")),
     *(f"eagle.metrics.{name}" for name in ("stability", "truth", "entropy", "ranking", "faith")),
     *(f"eagle.models.{name}" for name in ("http", "vision")),
 )
@@ -21,15 +22,6 @@ OTHERS = (
     "eagle._values.lack_of_fit.LackOfFit",
     "eagle._questions.statements.Means",
     "eagle.comparison.Compared",
-    *(
-        f"eagle.contracts.{name}"
-        for name in ("Source", "Instances", "Space", "Kind", "Wanted", "Group")
-    ),
-    *(
-        f"eagle.contracts.{name}"
-        for name in ("Planned", "Adaptive", "Seen", "Kernel", "Need", "Rows")
-    ),
-    *(f"eagle.surrogates.fit.{name}" for name in ("Surrogate", "Fitter", "Fitted", "Fit")),
 )
 """What users are given by public names, or import from a module that has more."""
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from eagle import Explanations
 from eagle._questions.errors import Common
-from eagle._values.arrays import Array
+from eagle.contracts import Array
 from eagle.explanations import LazyExplanations, Stacked
 
 

@@ -22,7 +22,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.ensemble import GradientBoostingRegressor
 
 import eagle
-from eagle._engine.method import Method
+from eagle import Method
 from eagle.plot.page import COLOURS
 from eagle.surrogates.bayes import BayesLinear
 from eagle.surrogates.robust import Robust

@@ -20,9 +20,9 @@ from typing import Any, Final, final
 import numpy as np
 
 import eagle
-from eagle import methods, peers
-from eagle._engine.method import Choice, Method
-from eagle._values.arrays import Array
+from eagle import Method, methods, peers
+from eagle._engine.method import Choice
+from eagle.contracts import Array
 from eagle.language import Answer, Local
 from eagle.metrics import faith
 from evaluation.benches.masks import HADAMARD

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from eagle._values.arrays import Array
+from eagle.contracts import Array
 from eagle.metrics.ranking import consistency
 from eagle.theory import information_bound, information_bound_general
 from evaluation.measure import budgets, lengths

@@ -7,7 +7,18 @@ explanation = explainer.explain(x)
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from eagle import methods, metrics, models, theory, until
+from eagle import (
+    contracts,
+    designs,
+    kernels,
+    methods,
+    metrics,
+    models,
+    spaces,
+    surrogates,
+    theory,
+    until,
+)
 from eagle._engine.method import Method
 from eagle._engine.plan import Plan
 from eagle._sources.images import Images
@@ -72,7 +83,10 @@ __all__ = [
     "Table",
     "Texts",
     "compare_methods",
+    "contracts",
     "dataset",
+    "designs",
+    "kernels",
     "language",
     "load",
     "methods",
@@ -82,6 +96,8 @@ __all__ = [
     "plot",
     "report",
     "serve",
+    "spaces",
+    "surrogates",
     "theory",
     "until",
     "verify",

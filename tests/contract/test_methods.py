@@ -25,8 +25,8 @@ from catalogue import (
     budget_of,
     supports,
 )
-from eagle import peers
-from eagle._engine.method import Choice, Method
+from eagle import Method, peers
+from eagle._engine.method import Choice
 from eagle._tables.read import frame
 from eagle._values.posterior import Bounds, StudentT
 from eagle.contracts import Need

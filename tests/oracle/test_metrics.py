@@ -15,7 +15,7 @@ import pytest
 from sklearn.metrics import auc, jaccard_score
 from sklearn.metrics.pairwise import cosine_similarity
 
-from eagle._values.arrays import Array
+from eagle.contracts import Array
 from eagle.errors import InputError
 from eagle.metrics import faith, stability, truth
 from eagle.metrics.entropy import importance_entropy, sign_entropy

@@ -19,7 +19,7 @@ from sklearn.ensemble import RandomForestClassifier
 
 import eagle
 from eagle import Explanations, Limit, Survey
-from eagle._values.arrays import Array
+from eagle.contracts import Array
 from eagle.errors import OperandError
 from eagle.web.payload import payload
 from eagle.web.state import State

@@ -17,7 +17,7 @@ from sklearn.ensemble import RandomForestClassifier
 import eagle
 from eagle import peers
 from eagle._questions.errors import Common, spread_over
-from eagle._values.arrays import Array
+from eagle.contracts import Array
 from eagle.explanations import Explanations
 
 DATA = load_wine(as_frame=True)

@@ -26,8 +26,8 @@ from sklearn.ensemble import RandomForestClassifier
 
 from eagle import Explainer, Explanation, Table, plot
 from eagle._engine.evidence import Asked
-from eagle._values.arrays import Array
 from eagle._values.posterior import StudentT
+from eagle.contracts import Array
 from eagle.display.sheet import DOWN, UP
 from eagle.errors import InputError, MissingExtraError
 from eagle.plot.lines import spread

@@ -27,8 +27,8 @@ from numpy.typing import NDArray
 import eagle
 from eagle import Explanations, plot
 from eagle._questions.errors import Common
-from eagle._values.arrays import Array
 from eagle._values.text import middle
+from eagle.contracts import Array
 from eagle.errors import InputError
 from eagle.plot import grid
 from eagle.plot.many import PALE_SHARE, FeatureValues, ground, ramp, stack_points, thin_cells

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eagle._questions.statements import Means
-from eagle._values.arrays import Array
+from eagle.contracts import Array
 from eagle.explanations import Explanations
 from eagle.metrics.validate import strongest
 from evaluation.benches.surveys.cases import Case

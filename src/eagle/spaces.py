@@ -1,0 +1,17 @@
+"""Spaces that are there, and instances made of parts: for sources of your own."""
+
+from eagle._sources.in_parts import part_groups
+from eagle._sources.masks import EvenSizes, Fair, MaskSpace, OffsetSpace
+
+__all__ = [
+    "EvenSizes",
+    "Fair",
+    "MaskSpace",
+    "OffsetSpace",
+    "part_groups",
+]
+
+
+def __dir__() -> list[str]:
+    """What users import."""
+    return sorted(__all__)
