@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Final, final
 
-from eagle import methods, peers
-from eagle._engine.method import Choice, Method
+from eagle import Method, methods, peers
+from eagle._engine.method import Choice
 from eagle.contracts import Need
 from eagle.designs.greedy import Greedy
 from eagle.errors import InputError

@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from eagle._values.arrays import Array
+from eagle.contracts import Array
 from eagle.surrogates.bayes import Information, Prior, augment
 
 BLOCK = 64

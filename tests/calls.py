@@ -637,7 +637,7 @@ MADE = (
         "eagle.comparison.Compared",
         "eagle.cost.Cost",
     ),
-    *("eagle.metrics.faith.Gaps", "eagle._engine.lack_of_fit.LackOfFit", "eagle.models.Recorded"),
+    *("eagle.metrics.faith.Gaps", "eagle._values.lack_of_fit.LackOfFit", "eagle.models.Recorded"),
     *(
         "eagle.saved.Verification",
         "eagle._questions.statements.Means",
@@ -650,12 +650,13 @@ MADE = (
 CONTRACTS = (
     "eagle.Logit.against",
     "eagle.models.http.Codec",
-    "eagle.surrogates.fit.",
+    *("eagle.designs.", "eagle.kernels.", "eagle.spaces.", "eagle.surrogates."),
     "eagle.theory.expected_information_gain",
     "eagle.contracts.",
     "eagle.until.Rule",
 )
-"""Protocols, abstract classes, and functions that the library calls with arrays of its own."""
+"""Protocols, abstract classes, and functions that the library calls with arrays of its own. For
+parts of methods `parts` has calls, by the modules that define them."""
 
 ELSEWHERE = (
     "eagle.language.Local",

@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from eagle import Images, Parts, Series, Texts, methods, peers
+from eagle import Images, Method, Parts, Series, Texts, methods, peers
 from eagle._engine import default
-from eagle._engine.method import Choice, Method
+from eagle._engine.method import Choice
 from eagle.contracts import Need
 from eagle.designs.balanced import Sobol
 from eagle.designs.gains import Gains

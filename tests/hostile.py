@@ -24,9 +24,9 @@ from scipy import sparse
 import eagle
 from catalogue import METHODS, QUICK
 from eagle import Images, Texts, methods, peers
-from eagle._sources.masks import EvenSizes, Fair
 from eagle.peers.foreign import Foreign
 from eagle.peers.shap import KernelShap
+from eagle.spaces import EvenSizes, Fair
 from eagle.until import Sign, Top, Width
 from tables import explainer_of
 
@@ -559,7 +559,7 @@ METHOD = [
 
 def labels_of(data: Any) -> list[Any]:
     try:
-        return list(eagle._tables.frame.frame(data).names)
+        return list(eagle._tables.read.frame(data).names)
     except Exception:
         return ["c0", 0]
 

@@ -18,18 +18,9 @@ OTHERS = (
     "eagle.saved.Verification",
     "eagle.survey.plan.SurveyPlan",
     "eagle.cost.Cost",
-    "eagle._engine.lack_of_fit.LackOfFit",
+    "eagle._values.lack_of_fit.LackOfFit",
     "eagle._questions.statements.Means",
     "eagle.comparison.Compared",
-    *(
-        f"eagle.contracts.{name}"
-        for name in ("Source", "Instances", "Space", "Kind", "Wanted", "Group")
-    ),
-    *(
-        f"eagle.contracts.{name}"
-        for name in ("Planned", "Adaptive", "Seen", "Kernel", "Need", "Rows")
-    ),
-    *(f"eagle.surrogates.fit.{name}" for name in ("Surrogate", "Fitter", "Fitted", "Fit")),
 )
 """What users are given by public names, or import from a module that has more."""
 

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from eagle import Explanations
-from eagle._values.arrays import Array
-from eagle.explanations import Common, LazyExplanations, Stacked
+from eagle._questions.errors import Common
+from eagle.contracts import Array
+from eagle.explanations import LazyExplanations, Stacked
 
 
 def synthetic(

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from eagle import Explainer
-from eagle._values.arrays import Array
+from eagle.contracts import Array
 from eagle.methods import EAGLE_BALANCED
 
 NAMES = ["a", "b", "c", "d"]

@@ -204,7 +204,7 @@ def start(maker: Any, out: Path) -> float:
     from eagle.dataset.processes import pool_of
     from eagle.dataset.worker import pickle_job
 
-    began, nothing = time.perf_counter(), cast(Any, None)
+    began, nothing = time.perf_counter(), cast("Any", None)
     with pool_of(pickle_job(Job(maker, nothing, out.absolute(), None, None)), 2) as submit:
         for future in [submit(part) for part in Manifest.read(out).parts[:2]]:
             future.result()

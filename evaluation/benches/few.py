@@ -20,18 +20,16 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from eagle import methods, peers
+from eagle import Background, Images, Method, Texts, methods, peers
 from eagle._engine import default
-from eagle._engine.method import Choice, Method
+from eagle._engine.method import Choice
 from eagle._engine.plan import PlannedRows
 from eagle._engine.planning import CACHE, Planner
-from eagle._sources.images import Images
-from eagle._sources.texts import Texts, words
-from eagle._tables.background import Background
+from eagle._sources.texts import words
 from eagle._tables.rows import TableInstances
-from eagle._values.arrays import UNBOUNDED, Array, Points, Range
+from eagle._values.arrays import UNBOUNDED, Range
 from eagle.cli.demo import ABOUT, BAD_WORDS, GOOD_WORDS
-from eagle.contracts import Adaptive, Instances, Planned, Space
+from eagle.contracts import Adaptive, Array, Instances, Planned, Points, Space
 from eagle.metrics import truth as metrics
 from eagle.surrogates.functional import Functional
 from eagle.surrogates.pairs import Paired

@@ -26,9 +26,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 import eagle
+from eagle import Method, peers
 from eagle import methods as m
-from eagle import peers
-from eagle._engine.method import Method
 from eagle.peers.foreign import Foreign
 from evaluation.problems import data
 

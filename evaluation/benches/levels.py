@@ -25,8 +25,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import eagle
-from eagle import methods
-from eagle._tables.background import Background
+from eagle import Background, methods
 from eagle.metrics import truth as metrics
 from eagle.surrogates.bayes import BayesLinear, Prior
 from evaluation.benches.truth import TOP

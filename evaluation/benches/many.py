@@ -29,9 +29,10 @@ from scipy.sparse import csr_array
 from threadpoolctl import threadpool_limits
 
 import eagle
+from eagle import Texts
 from eagle._engine import default
-from eagle._sources.texts import Texts, tokens
-from eagle._values.arrays import Array
+from eagle._sources.texts import tokens
+from eagle.contracts import Array
 from eagle.designs.balanced import Sobol
 from eagle.designs.greedy import Greedy
 from eagle.metrics import truth as metrics

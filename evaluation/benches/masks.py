@@ -32,14 +32,11 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from eagle import methods, peers
+from eagle import Images, Method, Texts, methods, peers
 from eagle._engine import default
-from eagle._engine.method import Method
 from eagle._engine.planning import Planner
-from eagle._sources.images import Images
-from eagle._sources.texts import Texts, words
-from eagle._values.arrays import Array
-from eagle.contracts import Instances, Space, Wanted
+from eagle._sources.texts import words
+from eagle.contracts import Array, Instances, Space, Wanted
 from eagle.designs.complements import Complements
 from eagle.designs.hadamard import Hadamard
 from eagle.kernels import COSINE, Exponential

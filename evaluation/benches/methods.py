@@ -20,9 +20,8 @@ from sklearn.ensemble import RandomForestClassifier
 from threadpoolctl import threadpool_limits
 
 import eagle
-from eagle import peers
-from eagle._engine.method import Method
-from eagle._engine.names import METHODS, method_by_name
+from eagle import Method, peers
+from eagle._values.names import METHODS, method_by_name
 from eagle.contracts import Need
 from eagle.peers.foreign import Foreign
 from eagle.peers.selection import Forward, Highest, LassoPath

@@ -21,9 +21,9 @@ import numpy as np
 from scipy.stats import spearmanr
 
 import eagle
-from eagle import methods, peers
-from eagle._engine.method import Choice, Method
-from eagle._values.arrays import Array
+from eagle import Method, methods, peers
+from eagle._engine.method import Choice
+from eagle.contracts import Array
 from eagle.language import Answer, Local
 from evaluation.benches.masks import HADAMARD
 from evaluation.benches.prompting import network, server

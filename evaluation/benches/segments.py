@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 from skimage.segmentation import slic
 
 import eagle
-from eagle._sources.images import Images
-from eagle._values.arrays import Array
+from eagle import Images
+from eagle.contracts import Array
 from eagle.metrics import truth as metrics
 from evaluation.problems import PROBLEMS
 

@@ -24,11 +24,9 @@ from sklearn.ensemble import RandomForestClassifier
 from threadpoolctl import threadpool_limits
 
 import eagle
-from eagle import methods
-from eagle._engine.method import Method
+from eagle import Background, Method, methods
 from eagle._engine.pipeline import instances
 from eagle._engine.planning import CACHE
-from eagle._tables.background import Background
 from eagle._tables.rows import TableInstances
 from eagle.designs.greedy import Greedy
 from eagle.kernels import Exponential

@@ -31,15 +31,16 @@ from sklearn.datasets import load_digits
 from sklearn.ensemble import ExtraTreesRegressor
 from sklearn.neural_network import MLPClassifier
 
-from eagle._sources.masks import Fair, MaskSpace
-from eagle._tables.background import STEPS, Background
+from eagle import Background
+from eagle._tables.background import STEPS
 from eagle._tables.rows import TableInstances, TableSpace
-from eagle._values.arrays import Array
+from eagle.contracts import Array
 from eagle.designs.balanced import masks, scrambled_sobol
 from eagle.designs.law import Absorbed, kept_count_law, quantile
 from eagle.kernels import Exponential, cosine_distance
 from eagle.metrics import stability
 from eagle.metrics import truth as metrics
+from eagle.spaces import Fair, MaskSpace
 from eagle.surrogates.bayes import BayesLinear, Prior
 from evaluation.benches.tables import Black, others, tables
 from evaluation.benches.truth import TOP

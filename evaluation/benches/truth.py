@@ -25,8 +25,7 @@ from sklearn.datasets import load_breast_cancer, load_wine, make_classification
 from sklearn.ensemble import RandomForestClassifier
 
 import eagle
-from eagle import methods
-from eagle._engine.method import Method
+from eagle import Method, methods
 from eagle.metrics.stability import chance, jaccard
 from eagle.metrics.truth import agreement, coverage, width
 from eagle.peers.independent import Independent

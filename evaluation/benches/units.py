@@ -25,13 +25,14 @@ from typing import Any, Final
 import numpy as np
 
 import eagle
+from eagle import Texts
 from eagle._engine import default
 from eagle._engine.planning import Planner
-from eagle._sources.masks import EvenSizes, MaskSpace
-from eagle._sources.texts import Texts
 from eagle._sources.words import blocks, sentences
-from eagle._values.arrays import UNBOUNDED, Array, Range
+from eagle._values.arrays import UNBOUNDED, Range
+from eagle.contracts import Array
 from eagle.metrics import truth as metrics
+from eagle.spaces import EvenSizes, MaskSpace
 from eagle.surrogates.pairs import Paired
 from evaluation.problems import data
 

@@ -27,9 +27,9 @@ from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 from sklearn.svm import SVC
 
 import eagle
-from eagle import methods, peers
-from eagle._engine.method import Choice, Method
-from eagle._values.arrays import Array
+from eagle import Method, methods, peers
+from eagle._engine.method import Choice
+from eagle.contracts import Array
 from eagle.errors import InputError
 from eagle.metrics.stability import chance, jaccard
 from eagle.metrics.truth import agreement

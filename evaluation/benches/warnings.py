@@ -53,10 +53,11 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVR
 
 import eagle
-from eagle._engine.targets import answers_of
-from eagle._tables.background import STEPS, Background
+from eagle import Background
+from eagle._tables.background import STEPS
 from eagle._tables.rows import TableInstances
-from eagle._values.arrays import Array
+from eagle._values.targets import answers_of
+from eagle.contracts import Array
 from evaluation.problems import PROBLEMS, data
 
 FAR: Final = 20_001

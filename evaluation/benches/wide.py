@@ -32,13 +32,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 import eagle
-from eagle import methods, peers
+from eagle import Background, Method, methods, peers
 from eagle._engine import default
-from eagle._engine.method import Method
 from eagle._engine.planning import CACHE, Planner
-from eagle._tables.background import Background
 from eagle._tables.rows import TableInstances, TableSpace
-from eagle._values.arrays import Array
+from eagle.contracts import Array
 from eagle.designs.law import Absorbed, every_step
 from eagle.metrics import truth as metrics
 from eagle.surrogates.bayes import BayesLinear, Prior

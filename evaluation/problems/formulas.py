@@ -17,7 +17,7 @@ from typing import Any, Final, final
 
 import numpy as np
 
-from eagle._values.arrays import Array
+from eagle.contracts import Array
 from eagle.kernels import Exponential
 from evaluation.problems.problem import Problem
 

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from eagle._sources.images import Images
-from eagle._sources.texts import Texts, words
+from eagle import Images, Texts
+from eagle._sources.texts import words
 from eagle.errors import InputError
 from eagle.models.vision import Network, OnnxRun
 from evaluation.problems import cnn, data

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, final
 
 from eagle import Table
-from eagle._values.arrays import Array
+from eagle.contracts import Array
 from eagle.explainer import Explainer
 from eagle.models.native import Task
 

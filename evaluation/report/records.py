@@ -10,7 +10,7 @@ from typing import Any, Final, final
 
 import numpy as np
 
-from eagle._values.arrays import Array
+from eagle.contracts import Array
 from evaluation.contestants import CONVERGED, LIMIT
 from evaluation.experiment import Experiment
 from evaluation.measure import lengths

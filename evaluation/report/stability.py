@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from eagle._values.arrays import Array
 from eagle._values.ties import rank
+from eagle.contracts import Array
 from eagle.metrics.stability import chance, jaccard
 from eagle.metrics.truth import agreement, coverage, relative_error, width
 from evaluation.consistency import consistency

@@ -4,9 +4,21 @@ explainer = eagle.Explainer(model, X_train)
 explanation = explainer.explain(x)
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from eagle import methods, metrics, models, theory, until
+from eagle import (
+    contracts,
+    designs,
+    kernels,
+    methods,
+    metrics,
+    models,
+    spaces,
+    surrogates,
+    theory,
+    until,
+)
 from eagle._engine.method import Method
 from eagle._engine.plan import Plan
 from eagle._sources.images import Images
@@ -42,6 +54,9 @@ if TYPE_CHECKING:
 
 __version__ = "0.2.0"
 
+LAZY = {"report": "eagle.reports", "serve": "eagle.web.server"}
+"""Functions that are imported when they are first used, and where they are."""
+
 __all__ = [
     "AnswerError",
     "Background",
@@ -68,7 +83,10 @@ __all__ = [
     "Table",
     "Texts",
     "compare_methods",
+    "contracts",
     "dataset",
+    "designs",
+    "kernels",
     "language",
     "load",
     "methods",
@@ -78,6 +96,8 @@ __all__ = [
     "plot",
     "report",
     "serve",
+    "spaces",
+    "surrogates",
     "theory",
     "until",
     "verify",
@@ -91,16 +111,8 @@ def __dir__() -> list[str]:
 
 def __getattr__(name: str) -> Any:
     """Import some names only when they are first used."""
-    if name == "serve":
-        from eagle.web.server import serve
-
-        return serve
     if name in ("dataset", "language", "peers", "plot"):
-        from importlib import import_module
-
         return import_module(f"eagle.{name}")
-    if name == "report":
-        from eagle.reports import report
-
-        return report
+    if name in LAZY:
+        return getattr(import_module(LAZY[name]), name)
     raise AttributeError(f"module 'eagle' has no attribute {name!r}")

@@ -12,14 +12,15 @@ from eagle._engine import pipeline
 from eagle._engine.method import Method
 from eagle._engine.progress import Progress
 from eagle._engine.setup import AnyMethod
-from eagle._engine.targets import Target
 from eagle._values.arrays import Array
 from eagle._values.checks import check_flags, elements, integer
 from eagle._values.packages import package
 from eagle._values.posterior import LEVEL
+from eagle._values.targets import Target
 from eagle._values.text import short_repr
 from eagle._values.ties import rank
 from eagle.cost import Cost, CostEstimate
+from eagle.display import html, tables, text
 from eagle.errors import InputError, LimitError
 from eagle.explainer import Explainer, setup_of
 from eagle.explanation import Explanation
@@ -155,27 +156,19 @@ class Comparison:
         )
 
     def __str__(self) -> str:
-        from eagle.display import text
-
         return text.comparison(self)
 
     def _repr_html_(self) -> str:
-        from eagle.display import html
-
         return html.comparison(self)
 
     @property
     def title(self) -> str:
         """What is explained, as a question."""
-        from eagle.display import tables
-
         return tables.title(self)
 
     @property
     def notes(self) -> list[str]:
         """Sentences that explain the tables."""
-        from eagle.display import tables
-
         return tables.notes(self)
 
 

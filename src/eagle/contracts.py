@@ -19,6 +19,25 @@ from eagle._values.arrays import Array, Points
 from eagle._values.checks import lacking
 from eagle.errors import InputError
 
+__all__ = [
+    "Adaptive",
+    "Array",
+    "Design",
+    "Group",
+    "Instances",
+    "Kernel",
+    "Kind",
+    "Law",
+    "Need",
+    "Planned",
+    "Points",
+    "Rows",
+    "Seen",
+    "Source",
+    "Space",
+    "Wanted",
+]
+
 
 class Need(Enum):
     """What a method needs, as the end of a sentence."""
@@ -358,3 +377,8 @@ class Adaptive(Design, Protocol):
         self, seen: Seen, space: Space, kernel: Kernel, left: int, rng: np.random.Generator
     ) -> Points:
         """The next points, at most `left`; none when enough is known. The first is the instance."""
+
+
+def __dir__() -> list[str]:
+    """What users import."""
+    return sorted(__all__)

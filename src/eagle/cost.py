@@ -8,6 +8,7 @@ from typing import Any, Protocol, final, runtime_checkable
 
 from eagle._values.checks import check_flags, integer, number
 from eagle._values.text import finite, short_repr
+from eagle.display import lines
 from eagle.errors import InputError
 
 
@@ -183,8 +184,6 @@ class CostEstimate:
         return words[:1].upper() + words[1:] + "."
 
     def _repr_html_(self) -> str:
-        from eagle.display import lines
-
         return lines.html("What it will cost", [str(self)])
 
 

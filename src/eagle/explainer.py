@@ -14,18 +14,20 @@ from eagle._engine.pipeline import PlacedExplanations, Request, Show
 from eagle._engine.plan import Plan
 from eagle._engine.progress import Progress, Watching
 from eagle._engine.setup import AnyMethod, Setup
-from eagle._engine.targets import Target, refuse_target
 from eagle._sources.tables import source
 from eagle._values.arrays import Array
 from eagle._values.checks import check_flags, check_function
 from eagle._values.link import Logit, link_of
+from eagle._values.targets import Target, refuse_target
 from eagle._values.text import short
 from eagle.contracts import NOTHING, Group, Kind
 from eagle.cost import CostEstimate, check_price, check_seconds
+from eagle.display import lines
 from eagle.explanation import SHAPLEY, Explanation
 from eagle.explanations import Explanations, Keep, row_ids
 from eagle.limit import Limit, Meter, refuse_limit
-from eagle.models.native import Task, native
+from eagle.models.kinds import native
+from eagle.models.native import Task
 from eagle.models.recording import box_of
 from eagle.models.vision import refuse_bare
 from eagle.shapley.survey import ShapleySurvey, survey_of
@@ -374,8 +376,6 @@ class Explainer:
         )
 
     def _repr_html_(self) -> str:
-        from eagle.display import lines
-
         return lines.html(repr(self)[1:-1], self.describe().split("\n"))
 
     # -- inside ---------------------------------------------------------------------------------

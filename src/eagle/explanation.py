@@ -16,7 +16,17 @@ from numpy.typing import NDArray
 
 from eagle._engine.evidence import Asked as Asked  # this and the next were here in 0.1
 from eagle._engine.evidence import Evidence
-from eagle._engine.targets import (
+from eagle._tables.background import NOT_IN_DATA
+from eagle._values import lack_of_fit as missed
+from eagle._values.arrays import Array
+from eagle._values.checks import integer
+from eagle._values.difference import Difference, refuse_pair_of
+from eagle._values.lack_of_fit import LackOfFit, Pair
+from eagle._values.link import Logit
+from eagle._values.posterior import LEVEL as LEVEL
+from eagle._values.posterior import Posterior, are_sure, interval_columns, top_set_share
+from eagle._values.subject import Subject, plain_subject
+from eagle._values.targets import (
     Target,
     answers_of,
     bounds_of,
@@ -25,20 +35,15 @@ from eagle._engine.targets import (
     refuse_pair,
     target_text,
 )
-from eagle._tables.background import NOT_IN_DATA
-from eagle._values.arrays import Array
-from eagle._values.checks import integer
-from eagle._values.difference import Difference, refuse_pair_of
-from eagle._values.link import Logit
-from eagle._values.posterior import LEVEL as LEVEL
-from eagle._values.posterior import Posterior, are_sure, interval_columns, top_set_share
-from eagle._values.subject import Subject, plain_subject
 from eagle._values.text import short
 from eagle._values.ties import rank
 from eagle.contracts import NOTHING, Need
 from eagle.cost import Cost as Cost
+from eagle.display import export, html, sheet, text, warnings
+from eagle.display.sheet import Sheet
 from eagle.errors import InputError, OperandError
 from eagle.io import container
+from eagle.io.classes import CLASSES
 from eagle.io.container import Key
 from eagle.io.values import Saved, values_of
 from eagle.surrogates.fit import Fitted, Surrogate
@@ -46,9 +51,6 @@ from eagle.surrogates.saved import plain_posterior, plain_surrogate
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from eagle._engine.lack_of_fit import LackOfFit, Pair
-    from eagle.display.sheet import Sheet
 
 
 SHAPLEY: Final = "Shapley values"
@@ -186,22 +188,18 @@ class Explanation(Saved):
         """The fit to the first `rows` rows alone."""
         return self._fit_to(self.target, integer(rows, "rows", 1))
 
-    # -- what the line misses: see eagle._engine.lack_of_fit --------------------------------------
+    # -- what the line misses: see eagle._values.lack_of_fit --------------------------------------
 
     @cached_property
     def lack_of_fit(self) -> LackOfFit | None:
         """How much of the local variation the line explains, and what it misses; None if the
         surrogate is not a line."""
-        from eagle._engine.lack_of_fit import lack_of_fit
-
-        return lack_of_fit(self)
+        return missed.lack_of_fit(self)
 
     def interactions(self, k: int = 5) -> tuple[Pair, ...]:
         """The k pairs of features that act together most, with their share of the local variation
         and a p-value. They have no intervals, since none have been shown to cover."""
-        from eagle._engine.lack_of_fit import interactions
-
-        return interactions(self, integer(k, "k", 1))
+        return missed.interactions(self, integer(k, "k", 1))
 
     # -- other views of the same answers ------------------------------------------------------
 
@@ -285,8 +283,6 @@ class Explanation(Saved):
     @classmethod
     def load(cls, path: str | PathLike[str], *, key: Key = None) -> Explanation:
         """Read what `save` wrote. Nothing in the file is ever run."""
-        from eagle.saved.classes import CLASSES
-
         made: Explanation = container.load(path, CLASSES, key, "explanation")
         return made
 
@@ -300,7 +296,7 @@ class Explanation(Saved):
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], *, key: Key = None) -> Explanation:
         """The explanation that `to_dict` wrote."""
-        from eagle.saved.classes import CLASSES
+        from eagle.io.classes import CLASSES
 
         made: Explanation = container.value_in(data, CLASSES, key, "explanation")
         return made
@@ -373,38 +369,26 @@ class Explanation(Saved):
     @property
     def warnings(self) -> tuple[str, ...]:
         """Sentences that a reader should know before trusting the scores."""
-        from eagle.display.warnings import warnings
-
-        return warnings(self)
+        return warnings.warnings(self)
 
     @property
     def notes(self) -> tuple[str, ...]:
         """Sentences about what the scores leave open: that they explain little of the model."""
-        from eagle.display.warnings import notes
-
-        return notes(self)
+        return warnings.notes(self)
 
     @property
     def title(self) -> str:
         """What is explained, as a question."""
-        from eagle.display.sheet import title
-
-        return title(self)
+        return sheet.title(self)
 
     def sheet(self, level: float = LEVEL) -> Sheet:
         """The content that text and HTML show."""
-        from eagle.display.sheet import sheet
-
-        return sheet(self, level)
+        return sheet.sheet(self, level)
 
     def __str__(self) -> str:
-        from eagle.display import text
-
         return text.explanation(self)
 
     def _repr_html_(self) -> str:
-        from eagle.display import html
-
         return html.explanation(self)
 
     def to_frame(self, level: float = LEVEL) -> pd.DataFrame:
@@ -412,8 +396,6 @@ class Explanation(Saved):
 
         With a link, `odds` is what a score multiplies the odds by.
         """
-        from eagle.display import export
-
         return export.to_frame(self, level)
 
     def to_shap(self, level: float = LEVEL) -> Any:
@@ -425,8 +407,6 @@ class Explanation(Saved):
         writes as E[f(X)], is what is left, the line's value without these values plus what the line
         misses here. It is no mean prediction.
         """
-        from eagle.display import export
-
         return export.to_shap(self, level)
 
 

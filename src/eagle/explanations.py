@@ -6,7 +6,7 @@ How they are saved is in `saved`, how they are shown in `show`, what they say of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cached_property
@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eagle._engine.evidence import Asked
-from eagle._engine.targets import Target, target_text
+from eagle._questions import statements
+from eagle._questions.errors import Common, Errors
 from eagle._values.arrays import Array
 from eagle._values.checks import elements, integer, is_equal, path_of
 from eagle._values.difference import Difference
@@ -32,8 +33,10 @@ from eagle._values.posterior import (
     quantiles,
     sign_probabilities,
 )
+from eagle._values.targets import Target, target_text
 from eagle._values.text import short_repr
 from eagle.cost import Cost
+from eagle.display import many
 from eagle.errors import InputError
 from eagle.explanation import SHAPLEY, Explanation
 from eagle.io.container import Key
@@ -41,83 +44,13 @@ from eagle.io.container import Key
 if TYPE_CHECKING:
     import pandas as pd
 
-    from eagle._questions.statements import Means
     from eagle._questions.totals import Totals
+    from eagle._values.means import Means
 
 NO_EVIDENCE: Final = (
     "the rows it was fitted to were not kept: explain it again to know what a line misses"
 )
 """The note of an explanation without its evidence."""
-
-
-class Errors(Protocol):
-    """The joint distribution of the errors of many explanations.
-
-    Explanations that share rows share errors, which do not average out over a table.
-    """
-
-    def deviation(self, factor: Array) -> tuple[Array, float]:
-        """The standard error of Σ factor × score over rows, shape (d,), and its degrees of freedom.
-
-        `factor` has shape (n, d).
-        """
-
-    def draws(self, count: int) -> Iterator[tuple[int, Array]]:
-        """For some rows, evenly spread: the row number, and draws from the posterior of its scores.
-
-        The draws, shape (count, d), are correlated over rows as the errors are.
-        """
-
-    def take(self, index: NDArray[np.intp]) -> Errors:
-        """The errors of some of the rows."""
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Common:
-    """Worst case: errors of different rows may be fully correlated, so none averages out.
-
-    Intervals are then the widest that may be needed. `spread`, shape (n, d), are the scales of the
-    scores' t distributions, `df` their degrees of freedom, shape (n,).
-    """
-
-    scores: Array
-    spread: Array
-    df: Array
-
-    @classmethod
-    def of(cls, table: Stacked) -> Common:
-        """The errors of the rows of a table."""
-        return cls(table.scores, table.spread, table.df)
-
-    def deviation(self, factor: Array) -> tuple[Array, float]:
-        return np.nansum(np.abs(factor) * self.spread, axis=0), self._df
-
-    def draws(self, count: int) -> Iterator[tuple[int, Array]]:
-        rng = np.random.Generator(np.random.PCG64(0))
-        push = rng.standard_normal((count, self.scores.shape[1]))
-        if np.isfinite(self._df):
-            push *= np.sqrt(self._df / rng.chisquare(self._df, count))[:, None]
-        for i in spread_over(len(self.scores), MAX_CORRELATED_ROWS).tolist():
-            yield i, self.scores[i] + push * np.nan_to_num(self.spread[i])
-
-    def take(self, index: NDArray[np.intp]) -> Common:
-        return Common(self.scores[index], self.spread[index], self.df[index])
-
-    @property
-    def _df(self) -> float:
-        return float(np.median(self.df)) if len(self.df) else np.inf
-
-
-MAX_CORRELATED_ROWS: Final = 1024
-"""Maximum number of rows, evenly spread, on which correlations of errors are computed."""
-
-
-def spread_over(rows: int, most: int) -> NDArray[np.intp]:
-    """Row numbers, at most `most`, spread evenly over all rows."""
-    if rows <= most:
-        return np.arange(rows)
-    return np.asarray(((2 * np.arange(most) + 1) * rows) // (2 * most))
 
 
 @final
@@ -447,9 +380,7 @@ class Explanations(Sequence[Explanation]):
     @property
     def notes(self) -> tuple[str, ...]:
         """Sentences about what the scores leave open: of how many rows they explain little."""
-        from eagle.display.many import notes
-
-        return notes(self)
+        return many.notes(self)
 
     def probability_sign(self) -> Array:
         """The probability that each score has the right sign, shape (n, d)."""
@@ -500,20 +431,14 @@ class Explanations(Sequence[Explanation]):
         The interval counts the explanations' own error and, unless `sample=False`, that other rows
         could have been explained.
         """
-        from eagle._questions import statements
-
         return statements.importance(self, level, sample)
 
     def mean_score(self, level: float = LEVEL, *, sample: bool = True) -> Means:
         """The mean score of each feature, with its sign and an interval."""
-        from eagle._questions import statements
-
         return statements.mean_score(self, level, sample)
 
     def top_k_share(self, k: int, level: float = LEVEL, *, sample: bool = True) -> Means:
         """The share of rows in which each feature is among the k strongest, with an interval."""
-        from eagle._questions import statements
-
         return statements.top_k_share(self, integer(k, "k", 1), level, sample)
 
     def summary(self, k: int = 3, level: float = LEVEL, *, sample: bool = True) -> pd.DataFrame:
@@ -525,8 +450,6 @@ class Explanations(Sequence[Explanation]):
         one step is. `.attrs["fit"]` says how well lines fit the rows, and `.attrs["notes"]` are
         `notes`.
         """
-        from eagle._questions import statements
-
         return statements.summary(self, integer(k, "k", 1), level, sample)
 
     def compare_groups(
@@ -538,8 +461,6 @@ class Explanations(Sequence[Explanation]):
         Two groups are compared with each other, more of them each with all other rows. With `size`
         the mean sizes of scores are compared. Where scores are slopes, `slope` is what one step is.
         """
-        from eagle._questions import statements
-
         return statements.compare_groups(self, groups, level, size, sample)
 
     # -- files and screens ----------------------------------------------------------------------
@@ -547,9 +468,7 @@ class Explanations(Sequence[Explanation]):
     def to_frame(self, level: float = LEVEL, *, wide: bool = False) -> pd.DataFrame:
         """A tidy table, a row for each row and feature: the tables of the single explanations, one
         below the other, with the `id` first; or `wide`: scores, a row for each row."""
-        from eagle.display.many import explanations_frame
-
-        return explanations_frame(self, level, wide)
+        return many.explanations_frame(self, level, wide)
 
     def to_shap(self, level: float = LEVEL) -> Any:
         """A `shap.Explanation` of all rows, for shap's own plots: a column for each feature.
@@ -557,9 +476,7 @@ class Explanations(Sequence[Explanation]):
         The values are those of `Explanation.to_shap`. Each row has a base value of its own: what
         its values leave of its prediction.
         """
-        from eagle.display.many import to_shap
-
-        return to_shap(self, level)
+        return many.to_shap(self, level)
 
     def save(self, path: str | PathLike[str], *, key: Key = None) -> None:
         """Write everything as Parquet: columns of scores, intervals and values for other tools, and
@@ -590,9 +507,7 @@ class Explanations(Sequence[Explanation]):
         return f"<Explanations of {len(self):,} rows about {told}, by {self.method}>"
 
     def _repr_html_(self) -> str:
-        from eagle.display.many import html
-
-        return html(self)
+        return many.html(self)
 
 
 def _model_of(e: Explanation) -> tuple[Any, ...]:
@@ -791,7 +706,11 @@ def concatenate(parts: Sequence[Explanations]) -> Explanations:
 
 def _common(stacked: Stacked | None) -> Common | None:
     """The errors of rows whose intervals are of one kind."""
-    return Common.of(stacked) if stacked is not None and stacked.kind else None
+    return (
+        Common(stacked.scores, stacked.spread, stacked.df)
+        if stacked is not None and stacked.kind
+        else None
+    )
 
 
 def _concatenate(parts: Sequence[Stacked | None]) -> Stacked | None:

@@ -15,6 +15,15 @@ from eagle._values.text import finite, short_repr
 from eagle.contracts import Kernel
 from eagle.errors import InputError
 
+__all__ = [
+    "COSINE",
+    "Exponential",
+    "Shapley",
+    "Unit",
+    "cosine_distance",
+    "euclidean",
+]
+
 MIN_DISTANCE = float(np.finfo(np.float64).tiny)
 
 AT_ONCE: Final = 1 << 20
@@ -143,3 +152,8 @@ def weight_by_count(kernel: Kernel, d: int) -> Array:
         kernel(np.tri(min(each, d + 1 - k), d, k=k - 1), np.ones(d)) for k in range(0, d + 1, each)
     ]
     return np.concatenate(parts)
+
+
+def __dir__() -> list[str]:
+    """What users import."""
+    return sorted(__all__)

@@ -11,13 +11,12 @@ import pytest
 
 import eagle
 from catalogue import CASES, CHOICES, FOREIGN, METHODS
-from eagle import methods, peers
+from eagle import Method, methods, peers
 from eagle._engine import default
-from eagle._engine.method import Choice, Method
+from eagle._engine.method import Choice
 from eagle._sources.tables import SOURCE
-from eagle._values.arrays import Array, Points
 from eagle._values.checks import lacking
-from eagle.contracts import NOTHING, Kernel, Need, Rows, Space
+from eagle.contracts import NOTHING, Array, Kernel, Need, Points, Rows, Space
 from eagle.designs.balanced import Sobol
 from eagle.designs.gains import Gains
 from eagle.designs.greedy import Greedy

@@ -25,9 +25,9 @@ from catalogue import (
     budget_of,
     supports,
 )
-from eagle import peers
-from eagle._engine.method import Choice, Method
-from eagle._tables.frame import frame
+from eagle import Method, peers
+from eagle._engine.method import Choice
+from eagle._tables.read import frame
 from eagle._values.posterior import Bounds, StudentT
 from eagle.contracts import Need
 from eagle.cost import Cost

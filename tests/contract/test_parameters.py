@@ -20,7 +20,8 @@ import calls
 import eagle
 import hostile
 from calls import CONTRACTS, ELSEWHERE, MADE, WITHIN, Call, every
-from eagle._engine.method import Choice, Method
+from eagle import Method
+from eagle._engine.method import Choice
 from eagle.errors import EagleError
 from eagle.peers.foreign import Foreign
 from names import public

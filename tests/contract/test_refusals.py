@@ -9,8 +9,7 @@ import pytest
 
 import eagle
 from catalogue import CASES, METHODS, Case, supports
-from eagle import Background, Images, Texts, peers
-from eagle._engine.method import Method
+from eagle import Background, Images, Method, Texts, peers
 from eagle.contracts import Need
 from eagle.peers.foreign import Foreign
 from tables import explainer_of

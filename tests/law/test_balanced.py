@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import comb
 
-from eagle._sources.masks import EvenSizes, Fair, MaskSpace, OffsetSpace
-from eagle._tables.background import STEPS, Background
+from eagle import Background
+from eagle._tables.background import STEPS
 from eagle._tables.rows import TableInstances, TableSpace
-from eagle._values.arrays import Points
+from eagle.contracts import Points
 from eagle.designs import directions as directions_module
 from eagle.designs.balanced import Sobol, masks, scrambled_sobol
 from eagle.designs.directions import BITS, MAX_DIMENSIONS, by_points, directions
@@ -24,6 +24,7 @@ from eagle.designs.law import Absorbed, mean_weight, quantile, raw
 from eagle.errors import InputError
 from eagle.kernels import Exponential, Unit, cosine_distance
 from eagle.peers.offsets import Gauss
+from eagle.spaces import EvenSizes, Fair, MaskSpace, OffsetSpace
 
 seeds = st.integers(0, 2**32 - 1)
 

@@ -13,8 +13,7 @@ from hypothesis.extra import numpy as hnp
 
 import eagle
 from catalogue import Recorder
-from eagle import methods, peers
-from eagle._tables.background import Background
+from eagle import Background, methods, peers
 
 VIEWS = ["binned", "continuous"]
 OFFSETS = [

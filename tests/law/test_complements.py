@@ -12,14 +12,13 @@ from hypothesis import strategies as st
 import eagle
 from eagle._engine import default
 from eagle._engine.planning import Planner
-from eagle._sources.masks import EvenSizes, Fair, MaskSpace
 from eagle._sources.texts import words
-from eagle._values.arrays import Points
-from eagle.contracts import Rows
+from eagle.contracts import Points, Rows
 from eagle.designs.complements import Complements, every_pair
 from eagle.designs.law import sizes
 from eagle.errors import InputError
 from eagle.kernels import COSINE, Exponential, Unit, cosine_distance
+from eagle.spaces import EvenSizes, Fair, MaskSpace
 from eagle.surrogates.pairs import Paired, bend_terms
 
 seeds = st.integers(0, 2**32 - 1)

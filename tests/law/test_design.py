@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eagle._tables.background import Background
+from eagle import Background
 from eagle._tables.rows import TableInstances
-from eagle._values.arrays import Points
-from eagle.contracts import Kernel, Space
+from eagle.contracts import Kernel, Points, Space
 from eagle.designs.greedy import Greedy, gain, variance_only
 from eagle.errors import InputError
 from eagle.kernels import Exponential, Unit, cosine_distance

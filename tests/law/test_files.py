@@ -18,9 +18,8 @@ from pyarrow import parquet
 import damage
 import eagle
 from catalogue import CASES, METHODS, budget_of, supports
-from eagle import methods
-from eagle._engine.method import Method
-from eagle._values.arrays import Array
+from eagle import Method, methods
+from eagle.contracts import Array
 from eagle.designs.balanced import Sobol
 from eagle.io import container, values
 from eagle.io import parquet as tables

@@ -6,15 +6,13 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eagle import Method, methods
+from eagle import Background, Method, methods
 from eagle._engine.planning import CACHE, Planner
-from eagle._sources.masks import EvenSizes, Fair, MaskSpace
-from eagle._tables.background import Background
 from eagle._tables.rows import TableInstances
-from eagle._values.arrays import Array
-from eagle.contracts import Space
+from eagle.contracts import Array, Space
 from eagle.designs.gains import Gains
 from eagle.kernels import COSINE
+from eagle.spaces import EvenSizes, Fair, MaskSpace
 from eagle.surrogates.functional import Functional
 
 DATA = np.random.default_rng(0).normal(size=(60, 4))

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import eagle
-from eagle._engine.lack_of_fit import LackOfFit
 from eagle._tables.moves import Moves
-from eagle._values.arrays import Array
+from eagle._values.lack_of_fit import LackOfFit
+from eagle.contracts import Array
 from tables import explainer_of
 
 RNG = np.random.default_rng(5)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from eagle._values.arrays import Array
+from eagle.contracts import Array
 from eagle.peers.lasso_path import MAX_STEPS_PER_COLUMN, path, path_columns
 from eagle.peers.selection import LassoPath
 from eagle.peers.slime import Append

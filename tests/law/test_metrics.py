@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from eagle._values.arrays import Array
+from eagle.contracts import Array
 from eagle.metrics import faith, stability, truth
 from eagle.surrogates.bayes import Prior
 from evaluation import sampling

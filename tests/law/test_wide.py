@@ -10,10 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import eagle
-from eagle import methods
+from eagle import Background, Method, methods
 from eagle._engine import default
-from eagle._engine.method import Method
-from eagle._tables.background import STEPS, Background
+from eagle._tables.background import STEPS
 from eagle._tables.rows import TableInstances, TableSpace
 from eagle.contracts import Need
 from eagle.designs.balanced import Sobol, scrambled_sobol

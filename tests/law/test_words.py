@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import eagle
 from eagle._sources.texts import sentences, tokens, words
-from eagle._values.arrays import Array
+from eagle.contracts import Array
 
 WRITTEN = (
     "free now don't co-op snake_case a b 1 2 1,000 10:30 v1.2.3 @me #tag www.x.yz a@b.cd "

@@ -11,13 +11,12 @@ import numpy as np
 import pytest
 
 import eagle
-from eagle import methods, peers
-from eagle._engine.method import Method
-from eagle._sources.masks import EvenSizes, Fair, MaskSpace
-from eagle._values.arrays import Array
+from eagle import Method, methods, peers
+from eagle.contracts import Array
 from eagle.designs.balanced import scrambled_sobol
 from eagle.designs.hadamard import Hadamard
 from eagle.kernels import COSINE
+from eagle.spaces import EvenSizes, Fair, MaskSpace
 from eagle.surrogates.ridge import Ridge
 
 SHARES = ([20, 8, 4], [4, 12, 16], [8, 16, 8], [2, 2, 28])

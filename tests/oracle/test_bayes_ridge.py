@@ -13,9 +13,8 @@ from sklearn.linear_model import BayesianRidge
 
 import eagle
 from eagle import peers
-from eagle._values.arrays import Array
 from eagle._values.posterior import StudentT
-from eagle.contracts import Rows
+from eagle.contracts import Array, Rows
 from eagle.errors import InputError
 from eagle.kernels import Exponential
 from eagle.peers.baylime import HYPER, BayesRidge

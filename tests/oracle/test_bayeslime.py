@@ -11,10 +11,9 @@ from scipy import stats
 
 import eagle
 from catalogue import Recorder
-from eagle import peers
-from eagle._engine.method import Method
-from eagle._values.arrays import Array
+from eagle import Method, peers
 from eagle._values.posterior import StudentT
+from eagle.contracts import Array
 from eagle.peers.focus import Focus
 from tables import explainer_of
 

@@ -12,17 +12,15 @@ from scipy import stats
 
 import eagle
 from catalogue import Heard
-from eagle import Background, Images, peers
-from eagle._engine.method import Method
-from eagle._sources.masks import Fair, MaskSpace
-from eagle._tables.frame import frame
+from eagle import Background, Images, Method, peers
+from eagle._tables.read import frame
 from eagle._tables.rows import TableInstances
-from eagle._values.arrays import Array
-from eagle.contracts import Rows, Seen
+from eagle.contracts import Array, Rows, Seen
 from eagle.designs.law import movable
 from eagle.kernels import Shapley
 from eagle.peers.bayesshap import Coalitions
 from eagle.peers.focus import IDENTITY
+from eagle.spaces import Fair, MaskSpace
 from eagle.surrogates.bayes import BayesLinear, Prior
 from tables import explainer_of
 

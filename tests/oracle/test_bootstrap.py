@@ -13,9 +13,9 @@ from scipy.stats import norm
 
 import eagle
 from eagle import peers
-from eagle._values.arrays import UNBOUNDED, Array, Points, Range
+from eagle._values.arrays import UNBOUNDED, Range
 from eagle._values.posterior import Draws
-from eagle.contracts import NOTHING, Kernel, Rows, Seen, Space
+from eagle.contracts import NOTHING, Array, Kernel, Points, Rows, Seen, Space
 from eagle.errors import InputError
 from eagle.peers import selection as select
 from eagle.peers.baylime import BayesRidge

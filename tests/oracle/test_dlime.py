@@ -13,10 +13,9 @@ from sklearn.neighbors import NearestNeighbors
 
 import eagle
 from catalogue import Recorder
-from eagle import peers
-from eagle._engine.method import Method
+from eagle import Method, peers
 from eagle._tables import neighbours
-from eagle._values.arrays import Array
+from eagle.contracts import Array
 from eagle.kernels import Exponential
 from eagle.peers.dlime import Cluster
 from eagle.surrogates.ridge import Ridge

@@ -13,12 +13,11 @@ import eagle
 from eagle import methods
 from eagle._engine import default
 from eagle._engine.planning import Planner
-from eagle._sources.masks import EvenSizes, Fair, MaskSpace, OffsetSpace
-from eagle._values.arrays import Array
-from eagle.contracts import Rows, Space
+from eagle.contracts import Array, Rows, Space
 from eagle.designs import greedy
 from eagle.designs.greedy import Greedy
 from eagle.errors import InputError
+from eagle.spaces import EvenSizes, Fair, MaskSpace, OffsetSpace
 from eagle.surrogates import dual, ridge
 from eagle.surrogates.bayes import Prior, augment
 from eagle.surrogates.dual import FewPoints

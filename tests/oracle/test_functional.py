@@ -12,19 +12,16 @@ import pytest
 from scipy.stats import multivariate_normal
 
 import eagle
-from eagle import methods
+from eagle import Background, Logit, methods
 from eagle._engine import default
 from eagle._engine.planning import Planner
-from eagle._sources.masks import EvenSizes, Fair, MaskSpace
-from eagle._tables.background import Background
 from eagle._tables.rows import TableInstances
-from eagle._values.arrays import Array
-from eagle._values.link import Logit
 from eagle._values.posterior import ALL_MASKS, StudentT
-from eagle.contracts import Law, Rows
+from eagle.contracts import Array, Law, Rows
 from eagle.designs.gains import ON_MASKS, best_rows
 from eagle.designs.law import law_of
 from eagle.kernels import COSINE
+from eagle.spaces import EvenSizes, Fair, MaskSpace
 from eagle.surrogates.field import Field
 from eagle.surrogates.functional import CURVED_SHARE, RATIOS, Functional, Functionals
 from eagle.surrogates.line_posterior import LinePosterior

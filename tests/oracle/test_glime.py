@@ -13,11 +13,11 @@ from scipy import stats
 from sklearn import linear_model
 
 import eagle
-from eagle import Images, peers
-from eagle._tables.background import NORMAL, STEPS, Background
-from eagle._tables.frame import frame
+from eagle import Background, Images, peers
+from eagle._tables.background import NORMAL, STEPS
+from eagle._tables.read import frame
 from eagle._tables.rows import TableInstances, TableSpace
-from eagle._values.arrays import Array, Points
+from eagle.contracts import Array, Points
 from eagle.designs.law import Absorbed
 from eagle.errors import InputError
 from eagle.kernels import COSINE, Exponential, Unit

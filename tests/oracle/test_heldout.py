@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from eagle._values.arrays import Array
-from eagle.contracts import Rows
+from eagle.contracts import Array, Rows
 from eagle.errors import InputError
 from eagle.surrogates.heldout import MIN_ROWS_CHANGED, Cautious, HeldOut
 

@@ -16,7 +16,7 @@ from sklearn.metrics import pairwise_distances
 
 import eagle
 from eagle import peers
-from eagle._values.arrays import Array
+from eagle.contracts import Array
 from eagle.kernels import COSINE
 from eagle.peers import selection as select
 from eagle.surrogates.fit import Fit

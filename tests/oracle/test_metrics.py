@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import auc, jaccard_score
 
-from eagle._values.arrays import Array
+from eagle.contracts import Array
 from eagle.errors import InputError
 from eagle.metrics import faith, stability, truth
 from eagle.surrogates.bayes import Prior, augment

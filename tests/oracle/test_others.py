@@ -12,9 +12,8 @@ from sklearn import linear_model
 
 import eagle
 from catalogue import Recorder
-from eagle import peers
-from eagle._engine.method import Method
-from eagle._values.arrays import Array
+from eagle import Method, peers
+from eagle.contracts import Array
 from eagle.kernels import Exponential
 from eagle.peers.climax import BothLabels, Logistic
 from eagle.peers.us_lime import Boundary

@@ -13,12 +13,12 @@ import eagle
 from eagle import Parts, Texts
 from eagle._engine import default
 from eagle._engine.planning import Planner
-from eagle._sources.masks import EvenSizes, Fair, MaskSpace
-from eagle._values.arrays import UNBOUNDED, Array, Range
+from eagle._values.arrays import UNBOUNDED, Range
 from eagle._values.posterior import ALL_MASKS, StudentT
-from eagle.contracts import Rows
+from eagle.contracts import Array, Rows
 from eagle.designs.complements import Complements
 from eagle.kernels import COSINE
+from eagle.spaces import EvenSizes, Fair, MaskSpace
 from eagle.surrogates.pairs import Paired, unseen_jump
 
 

@@ -13,8 +13,7 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 
 import eagle
 from catalogue import Heard
-from eagle._sources.masks import Fair, MaskSpace
-from eagle._tables.frame import frame
+from eagle._tables.read import frame
 from eagle._tables.rows import TableInstances
 from eagle.contracts import Rows, Seen
 from eagle.errors import InputError
@@ -22,6 +21,7 @@ from eagle.kernels import Unit
 from eagle.peers import gaussian
 from eagle.peers.gaussian import Covariance, Regression, Scaled, descend, tune
 from eagle.peers.unravel import Process, Unravel, within
+from eagle.spaces import Fair, MaskSpace
 
 LENGTHS = np.array([0.7, 1.3, 2.0, 5.0])
 

@@ -14,11 +14,10 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import eagle
-from eagle import methods, peers
-from eagle._engine.method import Method
-from eagle._values.arrays import UNBOUNDED, Array, Range
+from eagle import Method, methods, peers
+from eagle._values.arrays import UNBOUNDED, Range
 from eagle._values.posterior import StudentT, signs_together
-from eagle.contracts import Rows
+from eagle.contracts import Array, Rows
 from eagle.errors import InputError
 from eagle.surrogates.bayes import BayesLinear, Prior, augment
 from eagle.surrogates.ridge import Ridge

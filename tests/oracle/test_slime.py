@@ -15,9 +15,8 @@ from sklearn.linear_model import lars_path
 
 import eagle
 from catalogue import Recorder
-from eagle import peers
-from eagle._engine.method import Method
-from eagle._values.arrays import Array
+from eagle import Method, peers
+from eagle.contracts import Array
 from eagle.kernels import Exponential
 from eagle.peers.lasso_path import path, path_columns, steps_to
 from eagle.peers.selection import LassoPath

@@ -13,8 +13,8 @@ from scipy import stats
 
 import eagle
 from eagle import methods
-from eagle._values.arrays import Array
 from eagle._values.posterior import StudentT
+from eagle.contracts import Array
 from eagle.kernels import Exponential
 from eagle.surrogates.reweighted import (
     SLOPE_PRECISION,

@@ -19,7 +19,7 @@ from sklearn.tree import DecisionTreeRegressor
 import eagle
 from catalogue import CASES, LABELS, PICTURES, Recorder
 from eagle import Images, peers
-from eagle._values.arrays import Array
+from eagle.contracts import Array
 from eagle.explanation import Explanation
 from eagle.peers.selection import Auto, Highest
 from eagle.peers.tilia import Tree

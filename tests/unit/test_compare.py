@@ -15,8 +15,7 @@ import pytest
 
 import eagle
 from catalogue import Recorder
-from eagle import Comparison, Texts, cli, compare_methods, methods, peers
-from eagle._engine.method import Method
+from eagle import Comparison, Method, Texts, cli, compare_methods, methods, peers
 from eagle.comparison import Compared
 from eagle.display import tables
 from eagle.metrics.stability import chance, jaccard

@@ -16,8 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import eagle
+from eagle import Background
 from eagle._tables import units
-from eagle._tables.background import Background
 
 RNG = np.random.default_rng(0)
 N = 100

@@ -22,7 +22,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 import eagle
-from eagle._tables.background import Background
+from eagle import Background
 from tables import explainer_of
 
 RNG = np.random.default_rng(0)

@@ -16,8 +16,9 @@ from sklearn.ensemble import RandomForestClassifier
 
 import eagle
 from eagle import peers
-from eagle._values.arrays import Array
-from eagle.explanations import Common, Explanations, spread_over
+from eagle._questions.errors import Common, spread_over
+from eagle.contracts import Array
+from eagle.explanations import Explanations
 
 DATA = load_wine(as_frame=True)
 ROWS = DATA.data.iloc[:12].set_axis([f"row {i}" for i in range(12)])

@@ -15,7 +15,8 @@ from scipy import sparse
 from sklearn.preprocessing import OneHotEncoder
 
 import eagle
-from eagle._tables.background import MAX_COMBINATIONS, Background
+from eagle import Background
+from eagle._tables.background import MAX_COMBINATIONS
 from eagle._tables.rows import TableInstances
 from tables import explainer_of
 

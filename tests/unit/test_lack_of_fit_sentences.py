@@ -13,8 +13,8 @@ import pytest
 import eagle
 from eagle import Explainer, peers
 from eagle._engine.evidence import Asked
-from eagle._engine.lack_of_fit import LackOfFit, Pair
-from eagle._values.arrays import Array
+from eagle._values.lack_of_fit import LackOfFit, Pair
+from eagle.contracts import Array
 from eagle.display import lack_of_fit
 from eagle.errors import InputError
 from tables import explainer_of

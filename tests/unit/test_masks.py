@@ -13,10 +13,10 @@ import eagle
 from catalogue import Recorder
 from eagle import Images, Texts, methods, peers
 from eagle._engine import metering
-from eagle._sources.masks import EvenSizes, Fair
 from eagle._sources.texts import words
-from eagle._values.arrays import Array
+from eagle.contracts import Array
 from eagle.explanation import Explanation
+from eagle.spaces import EvenSizes, Fair
 from tables import explainer_of
 
 FOUR = np.kron(np.arange(4).reshape(2, 2), np.ones((3, 4), dtype=int))

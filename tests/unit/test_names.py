@@ -12,7 +12,7 @@ import pytest
 
 import eagle
 from eagle import InputError, methods, peers
-from eagle._engine.names import METHODS, PARTS, import_from, method_by_name
+from eagle._values.names import METHODS, PARTS, import_from, method_by_name
 
 X = np.random.default_rng(0).normal(size=(60, 3))
 

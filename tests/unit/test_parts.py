@@ -9,7 +9,7 @@ import pytest
 
 import eagle
 from eagle import peers
-from eagle._sources.masks import EvenSizes
+from eagle.spaces import EvenSizes
 
 PRICES = {"bread": 2.0, "milk": 1.0, "wine": 9.0, "bag": 0.5}
 

@@ -26,9 +26,9 @@ from sklearn.ensemble import RandomForestClassifier
 
 from eagle import Explainer, Explanation, Table, plot
 from eagle._engine.evidence import Asked
-from eagle._values.arrays import Array
 from eagle._values.posterior import StudentT
 from eagle._values.text import value_text
+from eagle.contracts import Array
 from eagle.display.colours import DOWN, UP
 from eagle.errors import InputError, MissingExtraError
 from eagle.plot.lines import spread

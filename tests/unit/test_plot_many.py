@@ -26,11 +26,11 @@ from numpy.typing import NDArray
 
 import eagle
 from eagle import Explanations, plot
-from eagle._values.arrays import Array
+from eagle._questions.errors import Common
 from eagle._values.text import middle
+from eagle.contracts import Array
 from eagle.display.colours import GREY, LEVELS
 from eagle.errors import InputError
-from eagle.explanations import Common
 from eagle.plot import grid
 from eagle.plot.many import PALE_SHARE, FeatureValues, ramp, stack_points, thin_cells
 from eagle.plot.page import ground, page

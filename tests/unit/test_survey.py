@@ -25,7 +25,7 @@ from threadpoolctl import threadpool_info
 
 import eagle
 from eagle import peers
-from eagle._values.arrays import Array
+from eagle.contracts import Array
 from eagle.until import Sign, Top
 
 DATA = load_wine(as_frame=True)

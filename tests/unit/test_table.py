@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from scipy import sparse, stats
 
 import eagle
-from eagle._tables.background import GRID, MAX_VALUES_PER_BIN, STEPS, Background
+from eagle import Background
+from eagle._tables.background import GRID, MAX_VALUES_PER_BIN, STEPS
 from eagle._tables.rows import TableInstances, TableSpace
 from eagle._values.posterior import StudentT
 from tables import explainer_of

@@ -16,7 +16,7 @@ from eagle._sources import texts, words
 from eagle._sources.masked_text import SPACE, TextInParts, replace_parts
 from eagle._sources.masks import is_carried, most_carried
 from eagle._sources.words import blocks, paragraphs, sentences, tokens
-from eagle._values.arrays import Array
+from eagle.contracts import Array
 from eagle.errors import InputError
 from eagle.until import Width
 

@@ -10,7 +10,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from eagle._tables.background import Background
+from eagle import Background
 from eagle._tables.column import Codes, numbers, to_objects
 from eagle._tables.dataframes import NarwhalsFrame
 from eagle._tables.rows import TableInstances

@@ -7,9 +7,9 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from eagle import methods
-from eagle._engine.method import Choice, Method
-from eagle._values.arrays import Array
+from eagle import Method, methods
+from eagle._engine.method import Choice
+from eagle.contracts import Array
 from eagle.explanations import Explanations
 from eagle.metrics.stability import chance, jaccard
 from eagle.metrics.truth import agreement, relative_error

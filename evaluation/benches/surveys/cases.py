@@ -9,7 +9,7 @@ from typing import Any, Final, final
 import numpy as np
 
 import eagle
-from eagle._values.arrays import Array
+from eagle.contracts import Array
 from eagle.surrogates.reweighted import Buffers, Evenness, Weighed
 from eagle.survey.grow import ask
 from eagle.survey.plan import Setting

@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from eagle._values.arrays import Array
+from eagle.contracts import Array
 from eagle.metrics.stability import chance
 from eagle.metrics.truth import agreement, relative_error
 from eagle.surrogates.reweighted import Buffers

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import eagle
-from eagle._values.arrays import Array
+from eagle.contracts import Array
 from eagle.surrogates.reweighted import Buffers
 from eagle.survey.many import explanations
 from eagle.survey.rows import supplement

@@ -9,8 +9,8 @@ from typing import Any, Final, final
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle._questions.statements import Means
-from eagle._values.arrays import Array
+from eagle._values.means import Means
+from eagle.contracts import Array
 from eagle.explanations import Explanations
 from eagle.metrics.validate import strongest
 from evaluation.benches.surveys.cases import Case

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from eagle._engine.metering import MeteredModel
-from eagle._engine.targets import Target
+from eagle._values.targets import Target
 from eagle.contracts import Instances, Kind, Need
 from eagle.explanation import Explanation
 from eagle.models.box import Box

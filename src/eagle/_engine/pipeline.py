@@ -31,7 +31,9 @@ from eagle._engine.planning import by_size
 from eagle._engine.progress import Progress, Step
 from eagle._engine.setup import Setup
 from eagle._engine.strategies import ByAnswers, UntilRule, Watch
-from eagle._engine.targets import (
+from eagle._values.arrays import Array, Points, Range
+from eagle._values.log import LOG
+from eagle._values.targets import (
     Target,
     answers_of,
     bounds_of,
@@ -41,8 +43,6 @@ from eagle._engine.targets import (
     resolve_target,
     too_small,
 )
-from eagle._values.arrays import Array, Points, Range
-from eagle._values.log import LOG
 from eagle._values.text import message_of, short_repr
 from eagle.contracts import Adaptive, Group, Instances, Need, Wanted, check_space
 from eagle.cost import Cost

@@ -14,15 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eagle._engine.method import Method
-from eagle._engine.targets import Target
 from eagle._tables.moves import Moves
 from eagle._values.arrays import Array, Points
 from eagle._values.subject import Subject, plain_subject
+from eagle._values.targets import Target
 from eagle.contracts import Instances, Rows
 from eagle.cost import Cost
 from eagle.errors import ModelError
 from eagle.explanation import Explanation
 from eagle.io import container
+from eagle.io.classes import CLASSES
 from eagle.io.container import Key
 from eagle.io.values import Saved, values_of
 from eagle.models.box import Box, SavedBox
@@ -151,8 +152,6 @@ class Plan(Saved):
     @classmethod
     def load(cls, path: str | PathLike[str], *, key: Key = None) -> Plan:
         """Read what `save` wrote. Nothing in the file is ever run."""
-        from eagle.saved.classes import CLASSES
-
         made: Plan = container.load(path, CLASSES, key, "plan")
         return made
 

@@ -7,9 +7,9 @@ from typing import TypeAlias, final
 
 from eagle._engine.foreign import ForeignMethod
 from eagle._engine.method import Choice, Method, refuse_needs
-from eagle._engine.names import method_by_name
 from eagle._engine.planning import Planner
 from eagle._values.checks import integer
+from eagle._values.names import method_by_name
 from eagle._values.text import short_repr
 from eagle.contracts import Source, Space
 from eagle.errors import InputError

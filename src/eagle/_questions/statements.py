@@ -7,56 +7,33 @@ do not average out over the table. And, if the rows are a sample, that other row
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle._engine.lack_of_fit import MIN_HELD_OUT_R2
+from eagle._questions.errors import Errors
 from eagle._questions.totals import Mean, noise_inflation
 from eagle._tables.column import array_of, is_missing, plain
 from eagle._values.arrays import Array
 from eagle._values.checks import check_flags
+from eagle._values.means import Means
 from eagle._values.packages import package
 from eagle._values.posterior import check_level, in_top, quantiles
 from eagle._values.text import short_repr
-from eagle._values.ties import rank
+from eagle.display.many import fit_of
 from eagle.errors import InputError
-from eagle.explanations import Errors, Explanations
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from eagle.explanations import Explanations
 
 DRAWS: Final = 200
 """Draws of what the true scores may be, for shares of ranks."""
 
 MIN_GROUP_ROWS: Final = 2
 """Minimum number of rows of a group. Smaller groups are not compared."""
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Means:
-    """A number for each feature, with an interval: `value`, `low` and `high`, shape (d,)."""
-
-    names: tuple[str, ...]
-    value: Array
-    low: Array
-    high: Array
-    level: float
-
-    def order(self) -> NDArray[np.intp]:
-        """The features by decreasing size of their number."""
-        return rank(np.abs(self.value))
-
-    def to_frame(self) -> pd.DataFrame:
-        """A row for each feature, in the features' own order."""
-        pd = _pandas()
-        return pd.DataFrame(
-            {"value": self.value, "low": self.low, "high": self.high},
-            index=pd.Index(self.names, name="feature"),
-        )
 
 
 def importance(e: Explanations, level: float, sample: bool) -> Means:
@@ -197,34 +174,6 @@ def summary(e: Explanations, k: int, level: float, sample: bool) -> pd.DataFrame
     out.attrs["fit"] = fit_of(e)
     out.attrs["notes"] = list(e.notes)
     return out
-
-
-def held_out_r2(e: Explanations) -> Array:
-    """The held-out R² of each row, shape (n,); none where scores have no sign."""
-    if e.parts is not None:
-        held, signed = e.parts.held_out_r2, e[0].signed
-    elif e.alike:
-        held, signed = e.table.r2_held_out, e.table.signed
-    else:
-        held, signed = np.array([one.r2_held_out for one in e]), all(one.signed for one in e)
-    return held if signed else np.empty(0)
-
-
-def fit_of(e: Explanations) -> str:
-    """How well lines fit the rows, and how many fit badly; "" where it is not known."""
-    known = held_out_r2(e)
-    known = known[np.isfinite(known)]
-    if not len(known):
-        return ""
-    low = int((known < MIN_HELD_OUT_R2).sum())
-    return (
-        (
-            f"R² on held-out rows: median {np.median(known):.2f}, below {MIN_HELD_OUT_R2:g} in "
-            f"{low:,} of {len(known):,} rows"
-        )
-        .replace("-", "−")
-        .replace("held−out", "held-out")
-    )
 
 
 def compare_groups(

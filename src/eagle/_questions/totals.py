@@ -8,9 +8,9 @@ from typing import Final, final
 
 import numpy as np
 
+from eagle._questions.errors import MAX_CORRELATED_ROWS, Common, spread_over
 from eagle._values.arrays import Array
 from eagle._values.posterior import in_top
-from eagle.explanations import MAX_CORRELATED_ROWS, Common, spread_over
 
 UNSURE_ERRORS: Final = 2.0
 """Scores below this many standard errors are treated as possibly zero."""

@@ -11,9 +11,10 @@ import numpy as np
 
 from eagle._tables.background import Background, Column, by_name, names_of
 from eagle._tables.dataframes import PandasFrame
-from eagle._tables.frame import ArrayFrame, Frame, ObjectColumns, frame
+from eagle._tables.frame import ArrayFrame, Frame, ObjectColumns
 from eagle._tables.groups import Groups, groups_error, is_encoder, of_encoder, one_hot_blocks
 from eagle._tables.neighbours import BackgroundRows, Neighbours
+from eagle._tables.read import frame
 from eagle._tables.rows import TableInstances
 from eagle._tables.units import CALENDARS
 from eagle._values.checks import elements, lacking

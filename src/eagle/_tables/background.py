@@ -17,12 +17,14 @@ from numpy.typing import NDArray
 
 from eagle._tables import saved as templates
 from eagle._tables.column import LARGEST_INTEGER, Codes, encode, key, places
-from eagle._tables.frame import Frame, frame
+from eagle._tables.frame import Frame
 from eagle._tables.groups import GroupedFrame, Groups, check_groups, ending
+from eagle._tables.read import frame
 from eagle._tables.units import CALENDARS, Calendar, ColumnUnit, days_text
 from eagle._values.arrays import Array
 from eagle._values.checks import elements
 from eagle._values.text import finite, short_repr
+from eagle.display import lines
 from eagle.errors import InputError
 from eagle.io import container
 from eagle.io.container import Key
@@ -686,8 +688,6 @@ class Background(Saved):
         return f"<Background of {self.rows} rows and {len(self.columns)} columns>"
 
     def _repr_html_(self) -> str:
-        from eagle.display import lines
-
         frozen = [c.name for c in self.columns if c.frozen]
         levels = sum(c.levels is not None for c in self.columns)
         facts = [

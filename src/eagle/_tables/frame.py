@@ -7,7 +7,7 @@ plain values, and builds new tables of the same kind, column names, order and dt
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, final
@@ -21,7 +21,6 @@ from eagle._tables.column import (
     Objects,
     Values,
     all_integers,
-    array_of,
     exact,
     is_missing,
     missing,
@@ -33,8 +32,7 @@ from eagle._tables.column import (
 )
 from eagle._tables.units import ColumnUnit
 from eagle._values.arrays import Array
-from eagle._values.checks import elements, refuse_repeats
-from eagle._values.text import message_of, short_repr
+from eagle._values.text import short_repr
 from eagle.errors import InputError
 
 
@@ -460,96 +458,3 @@ def to_numbers(objects: Objects, unit: ColumnUnit, name: Hashable) -> Array:
                 f"column {name!r} holds {what} in the background, but {short_repr(value)} came"
             ) from None
     return out
-
-
-def frame(table: Any, names: Sequence[Hashable] | None = None) -> Frame:
-    """A frame of any table or single row. The table is read, never changed.
-
-    `names` are for tables that have none of their own.
-    """
-    names = None if names is None else _column_names(names)
-    framed = table if isinstance(table, Frame) else _frame(table, names)
-    if names is not None and names != framed.names:
-        raise InputError("names are for tables without them, and this one has its own")
-    refuse_repeats(framed.names, "column names")
-    return framed
-
-
-def _column_names(names: Any) -> list[Hashable]:
-    """The names that a caller gives to columns."""
-    listed = elements(names, "names of columns")
-    if not all(isinstance(n, Hashable) for n in listed):
-        raise InputError(f"names are texts or numbers, one a column, not {short_repr(names)}")
-    return listed
-
-
-def _frame(table: Any, names: Sequence[Hashable] | None) -> Frame:
-    module = type(table).__module__.split(".")[0]
-    if module == "pandas":
-        import pandas as pd
-
-        if isinstance(table, pd.Series):
-            placed = isinstance(table.index, pd.RangeIndex)
-            return _row(table.to_list(), None if placed else list(table.index))
-        if isinstance(table, pd.DataFrame):
-            from eagle._tables.dataframes import PandasFrame
-
-            return PandasFrame(table)
-    if module == "scipy" and hasattr(table, "tocsr"):
-        matrix = table if table.ndim == 2 else table.reshape(1, -1)
-        _refuse_misfit(names, matrix.shape[1])
-        return SparseFrame(matrix, names)
-    if isinstance(table, Mapping):
-        return _row(list(table.values()), list(table))
-    if module in ("polars", "pyarrow"):
-        from eagle._tables.dataframes import NarwhalsFrame
-
-        return NarwhalsFrame(table)
-    if isinstance(table, list | tuple) and any(isinstance(row, Mapping) for row in table):
-        raise InputError("a list of dictionaries is no table: give pandas.DataFrame(rows)")
-    array = _array(table)
-    if array.ndim == 1:
-        array = array[None]
-    if array.ndim != 2:
-        raise InputError(f"a table has rows and columns, but this has {array.ndim} dimensions")
-    if array.dtype.kind not in "fiubOUS":
-        raise InputError(f"an array of dtype {array.dtype} is neither numbers nor levels")
-    _refuse_misfit(names, array.shape[1])
-    return ArrayFrame(array, names)
-
-
-def _refuse_misfit(names: Sequence[Hashable] | None, width: int) -> None:
-    if names is not None and len(names) != width:
-        raise InputError(f"{len(names)} names do not fit {width} columns")
-
-
-def _row(values: list[Any], names: list[Hashable] | None) -> ArrayFrame:
-    return ArrayFrame(array_of(values)[None], names)
-
-
-def _array(table: Any) -> NDArray[Any]:
-    if isinstance(table, np.ma.MaskedArray):
-        return _unmask(table)
-    if isinstance(table, np.ndarray):
-        return np.asarray(table)
-    detach: Callable[[], Any] | None = getattr(table, "detach", None)
-    if detach is not None:
-        table = detach()
-    try:
-        array = np.asarray(table)
-        if array.dtype.kind in "US":  # numbers and strings side by side: keep the numbers
-            array = np.asarray(table, dtype=object)
-    except Exception as error:  # another package's object may raise anything
-        raise InputError(f"this is not a table of rows and columns: {message_of(error)}") from None
-    if array.ndim == 0:
-        raise InputError(f"a {type(table).__name__} is not a table of rows and columns")
-    return array
-
-
-def _unmask(table: Any) -> NDArray[Any]:
-    """A masked array as a plain one; masked values are missing."""
-    if not np.ma.is_masked(table):
-        return np.asarray(table.data)
-    if table.dtype.kind in "fiu":
-        return np.asarray(table.astype(np.float64).filled(np.nan))
-    return np.asarray(table.astype(object).filled(None))

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import eagle
-from eagle._engine.names import METHODS
+from eagle import plot
 from eagle._engine.pipeline import take_finished
+from eagle._values.names import METHODS
 from eagle.cli.files import one_row, read_model, refuse_overwriting
 from eagle.cli.options import (
     cost_options,
@@ -66,8 +67,6 @@ def give_comparison(comparison: Comparison, form: str, arguments: Namespace) -> 
         say(comparison.to_frame().to_csv(index=False).rstrip("\n"), out)
     elif form == "png":
         from matplotlib import pyplot as plt
-
-        from eagle import plot
 
         figure: Any = plot.compare_methods(comparison)[0].figure
         figure.savefig(out, dpi=200, format="png")

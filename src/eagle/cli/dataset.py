@@ -6,7 +6,7 @@ import sys
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from eagle import Explainer, Survey
+from eagle import Explainer, Survey, dataset
 from eagle._values.text import clean
 from eagle.cli.files import read_model
 from eagle.cli.options import explainer, is_survey, limit, read_data, read_survey, target_of
@@ -42,8 +42,6 @@ def is_wanted(arguments: Namespace) -> bool:
 
 def explain(arguments: Namespace) -> int:
     """Explain all rows of a data set into a folder."""
-    from eagle import dataset
-
     made = _maker(arguments)
     address = arguments.ray
     try:

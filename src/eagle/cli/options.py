@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from eagle import Explainer, Limit, Survey, Table
-from eagle._engine.names import METHODS
+from eagle._values.names import METHODS
 from eagle._values.text import clean
 from eagle.cli.files import columns, read_model, read_table, there
 from eagle.errors import InputError

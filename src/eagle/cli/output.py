@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from eagle import Explanation, Explanations
+from eagle import Explanation, Explanations, plot
 from eagle._values.packages import package
+from eagle._values.subject import Curves, Image, Passage
 from eagle._values.text import clean
 from eagle.errors import InputError
 from eagle.io.container import writable
@@ -120,9 +121,6 @@ def as_json(every: Explanations, many: bool, out: Path | None) -> str:
 
 def draw(e: Explanation) -> Any:
     """The figure for the kind of thing that is explained."""
-    from eagle import plot
-    from eagle._values.subject import Curves, Image, Passage
-
     if isinstance(e.subject, Image | Curves):
         return (plot.image if isinstance(e.subject, Image) else plot.series)(e)[0].figure
     if isinstance(e.subject, Passage):

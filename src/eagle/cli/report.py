@@ -13,11 +13,10 @@ import numpy as np
 
 import eagle
 from eagle import Explanations, Survey
-from eagle._questions.statements import fit_of
 from eagle._values.packages import package
 from eagle._values.text import clean, finite, short
 from eagle.cli.files import refuse_overwriting, write_table
-from eagle.display.many import title
+from eagle.display.many import fit_of, title
 from eagle.errors import EagleError, InputError
 
 MAX_LEVELS: Final = 8

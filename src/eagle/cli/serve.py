@@ -22,6 +22,7 @@ from eagle.cli.options import (
     read_data,
     read_rows,
 )
+from eagle.web.server import serve as serve_page
 
 TOKEN: Final = "EAGLE_TOKEN"
 """The environment variable that holds the page's token: in the arguments all users would see it."""
@@ -31,8 +32,6 @@ def serve(arguments: Namespace) -> int:
     """Serve the page until Ctrl-C."""
     for name in ("starlette", "uvicorn", "pydantic"):
         package(name, "the page", "web")
-    from eagle.web.server import serve as serve_page
-
     ready, rows, survey = _demo() if arguments.model is None else _explainer_or_survey(arguments)
     serve_page(
         ready,

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, Final
 
 import eagle
-from eagle._engine.targets import Target, check_target
 from eagle._tables.column import plain
+from eagle._values.targets import Target, check_target
 from eagle._values.text import short, short_repr
 from eagle.dataset.parts import Maker
 from eagle.dataset.source import DataSource

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias, final
 
-from eagle._engine.targets import Target
 from eagle._values.packages import one_thread
+from eagle._values.targets import Target
 from eagle.dataset.source import DataSource, SourceRows
 from eagle.explainer import Explainer
 from eagle.explanations import Explanations

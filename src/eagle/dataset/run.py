@@ -8,8 +8,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Literal
 
-from eagle._engine.targets import Target
 from eagle._values.checks import check_flags, integer, path_of, string
+from eagle._values.targets import Target
 from eagle._values.text import short_repr
 from eagle.dataset import config
 from eagle.dataset.parts import Job, Maker, explain_part

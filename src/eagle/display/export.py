@@ -10,11 +10,12 @@ from eagle._values import packages
 from eagle._values.posterior import LEVEL
 from eagle._values.ties import places
 from eagle.display import contributions
-from eagle.explanation import Explanation
 from eagle.io.container import writable
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from eagle.explanation import Explanation
 
 
 def to_frame(e: Explanation, level: float = LEVEL) -> pd.DataFrame:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
+from typing import TYPE_CHECKING
 
 from eagle._values.subject import Curves, Image, Passage
 from eagle._values.text import clean, short
-from eagle.comparison import Comparison
 from eagle.display import tables
 from eagle.display.colours import GREY
 from eagle.display.curves import drawing
@@ -22,7 +22,10 @@ from eagle.display.sheet import (
 )
 from eagle.display.sheet import sheet as sheet_of
 from eagle.display.style import STYLE
-from eagle.explanation import Explanation
+
+if TYPE_CHECKING:
+    from eagle.comparison import Comparison
+    from eagle.explanation import Explanation
 
 SIDES, MAX_BYTES = (224, 160, 128, 112, 96, 80, 64, 48), 27_000
 """Pixels of an image's side on a page: the largest of these whose PNGs have at most `MAX_BYTES`

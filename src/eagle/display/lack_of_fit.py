@@ -5,19 +5,20 @@ The rules were chosen on some tables and measured on others: `python -m evaluati
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from eagle._engine.default import PARTS
-from eagle._engine.lack_of_fit import LackOfFit, is_line
-from eagle._engine.names import method_by_name, name_by_printed
-from eagle._engine.targets import answers_of, bounds_of
+from eagle._values.lack_of_fit import LackOfFit, is_line
+from eagle._values.names import methods_called
 from eagle._values.posterior import ALL_MASKS
+from eagle._values.targets import answers_of, bounds_of
 from eagle._values.text import clean, finite, short
 from eagle.contracts import Need
 from eagle.display.numbers import count, number
-from eagle.explanation import Explanation
+
+if TYPE_CHECKING:
+    from eagle.explanation import Explanation
 
 MAX_DOUBT_BINNED: Final = 0.33
 MAX_DOUBT_CONTINUOUS: Final = 0.4
@@ -93,9 +94,7 @@ def log_odds(e: Explanation) -> str:
 def _explainer(e: Explanation, option: str, refused: set[Need]) -> str:
     """The explainer that is advised. The default method can do both; where the explanation's own
     needs what is refused with the option, or is not known, the default is named."""
-    known = [part for part in PARTS if part.name == e.method]
-    if not known and (name := name_by_printed(e.method)) is not None:
-        known = [method_by_name(name)]
+    known = methods_called(e.method)
     able = bool(e.cost.shared) or any(not method.needs & refused for method in known)
     return f"eagle.Explainer(…, {option}{'' if able else ', method=eagle.methods.DEFAULT'})"
 

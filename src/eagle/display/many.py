@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle._engine.targets import target_text
-from eagle._questions.statements import held_out_r2
 from eagle._values import packages
 from eagle._values.arrays import Array
 from eagle._values.checks import check_flags
+from eagle._values.lack_of_fit import MIN_HELD_OUT_R2
 from eagle._values.posterior import LEVEL, deviations
+from eagle._values.targets import target_text
 from eagle._values.text import finite, middle, short
 from eagle._values.ties import places
 from eagle.display import contributions, numbers
@@ -23,12 +23,13 @@ from eagle.display.style import STYLE
 from eagle.display.summary import Summary
 from eagle.display.warnings import little_of_many
 from eagle.errors import EagleError
-from eagle.explanation import Explanation
-from eagle.explanations import Explanations
 from eagle.io.container import writable
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from eagle.explanation import Explanation
+    from eagle.explanations import Explanations
 
 MAX_ROWS: Final = 5
 """At most this many rows are shown where nothing can be averaged."""
@@ -174,3 +175,27 @@ def _first(e: Explanations) -> str:
 
 def _strongest(one: Explanation) -> str:
     return ", ".join(f"{bar.short_label(30)} {bar.text}" for bar in bars_of(one)[:3])
+
+
+def held_out_r2(e: Explanations) -> Array:
+    """The held-out R² of each row, shape (n,); none where scores have no sign."""
+    if e.parts is not None:
+        held, signed = e.parts.held_out_r2, e[0].signed
+    elif e.alike:
+        held, signed = e.table.r2_held_out, e.table.signed
+    else:
+        held, signed = np.array([one.r2_held_out for one in e]), all(one.signed for one in e)
+    return held if signed else np.empty(0)
+
+
+def fit_of(e: Explanations) -> str:
+    """How well lines fit the rows, and how many fit badly; "" where it is not known."""
+    known = held_out_r2(e)
+    known = known[np.isfinite(known)]
+    if not len(known):
+        return ""
+    low = int((known < MIN_HELD_OUT_R2).sum())
+    return (
+        f"R² on held-out rows: median {numbers.share(float(np.median(known)))}, below "
+        f"{MIN_HELD_OUT_R2:g} in {numbers.count(low)} of {plural(len(known), 'row')}"
+    )

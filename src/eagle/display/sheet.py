@@ -5,25 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import isnan
-from typing import Final, final
+from typing import TYPE_CHECKING, Final, final
 from unicodedata import bidirectional
 
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle._engine.default import PARTS
-from eagle._engine.targets import answers_of
-from eagle._values.arrays import Array
+from eagle._values.arrays import Array, is_flat
 from eagle._values.difference import Difference
+from eagle._values.names import is_default
 from eagle._values.posterior import LEVEL, Bounds, without_effect
 from eagle._values.subject import Curves, Image, Passage, Subject
+from eagle._values.targets import answers_of
 from eagle._values.text import middle, short, value_text
 from eagle.display import numbers
 from eagle.display.colours import DOWN, GREY, UP
 from eagle.display.lack_of_fit import clips, end_fact, fact, says, unseen
 from eagle.display.numbers import Numbers, number, plural, signed_number
-from eagle.explanation import Explanation
-from eagle.surrogates.fit import is_flat
+
+if TYPE_CHECKING:
+    from eagle.explanation import Explanation
 
 MAX_FEATURES = 20
 """At most this many features are shown; the others are counted in a line."""
@@ -363,7 +364,7 @@ def _question(e: Explanation) -> str:
     """Which question the scores of a table answer; "" where that is said elsewhere."""
     if e.additive:
         return _sum(e)
-    ours = e.cost.shared or any(part.name == e.method for part in PARTS)
+    ours = e.cost.shared or is_default(e.method)
     if e.subject is not None or not e.signed or e.difference is not None or not ours:
         return ""
     what = "one more step" if e.slopes and all(e.slopes) else "having a value"

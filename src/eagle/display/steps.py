@@ -4,7 +4,7 @@ decision lines show."""
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import final
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,9 @@ from eagle._values.arrays import Array
 from eagle._values.posterior import LEVEL, StudentT, quantiles
 from eagle.display import contributions
 from eagle.display.numbers import Numbers
-from eagle.explanation import Explanation
+
+if TYPE_CHECKING:
+    from eagle.explanation import Explanation
 
 
 @final

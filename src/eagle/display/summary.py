@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, final
+from typing import TYPE_CHECKING, Final, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle._questions.statements import Means
 from eagle._values.arrays import Array
+from eagle._values.means import Means
 from eagle._values.text import middle, short
 from eagle.display import cell_bars
 from eagle.display.numbers import Numbers, at_level, count, percent, plural
@@ -17,7 +17,9 @@ from eagle.display.parts import Cell, Heading, details, name, paragraph, table, 
 from eagle.display.scale import Scale
 from eagle.display.sheet import sides_of
 from eagle.errors import EagleError
-from eagle.explanations import Explanations
+
+if TYPE_CHECKING:
+    from eagle.explanations import Explanations
 
 FEATURES: Final = 20
 """Number of features that are shown. The others are folded away."""

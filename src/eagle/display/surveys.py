@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from html import escape
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from eagle._values.text import short
 from eagle.display import numbers
 from eagle.display.numbers import count, plural
 from eagle.display.style import STYLE
-from eagle.survey.survey import Survey
+
+if TYPE_CHECKING:
+    from eagle.survey.survey import Survey
 
 COMPARE: Final = (
     "Two models: (survey.requery(new_model) - survey).explain_many(X) explains what changed"

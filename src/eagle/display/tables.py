@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from eagle._values.text import middle, short
-from eagle.comparison import Comparison
 from eagle.display import numbers
 from eagle.display.numbers import Numbers
 from eagle.display.sheet import numbers_of
-from eagle.explanation import Explanation
+
+if TYPE_CHECKING:
+    from eagle.comparison import Comparison
+    from eagle.explanation import Explanation
 
 MAX_FEATURES: Final = 12
 """At most this many features are printed."""

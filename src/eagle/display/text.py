@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from textwrap import wrap
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from unicodedata import combining, east_asian_width
 
 from eagle._values.subject import Curves, Passage
 from eagle._values.text import short
-from eagle.comparison import Comparison
 from eagle.display import tables
 from eagle.display.sheet import (
     MAX_FACT_CHARACTERS,
@@ -25,7 +24,10 @@ from eagle.display.sheet import (
     right_to_left,
 )
 from eagle.display.sheet import sheet as sheet_of
-from eagle.explanation import Explanation
+
+if TYPE_CHECKING:
+    from eagle.comparison import Comparison
+    from eagle.explanation import Explanation
 
 ZERO_WIDTH: Final = "\u200c\u200d\ufe0f"
 """Joiners and variation selectors: they take no cell of a terminal."""

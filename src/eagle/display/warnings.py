@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from eagle._engine.lack_of_fit import MIN_HELD_OUT_R2, is_line
-from eagle._engine.targets import answers_of
-from eagle._values.arrays import Array
+from eagle._values.arrays import Array, columns_that_move, is_flat
+from eagle._values.lack_of_fit import MIN_HELD_OUT_R2, is_line
 from eagle._values.posterior import ALL_MASKS
 from eagle._values.subject import Image
+from eagle._values.targets import answers_of
 from eagle._values.text import clean
 from eagle.display import lack_of_fit, numbers
-from eagle.explanation import Explanation
-from eagle.surrogates.fit import columns_that_move, is_flat
+
+if TYPE_CHECKING:
+    from eagle.explanation import Explanation
 
 POOR_FIT: Final = 1 / 3
 """The least R² without a warning, for a surrogate that is not a line."""

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eagle._tables.column import plain
-from eagle._values.arrays import Array, Model
+from eagle._values.arrays import Array, Model, are_probabilities
 from eagle._values.checks import check_choice, refuse_repeats
 from eagle._values.link import Logit, answering
 from eagle._values.text import message_of, short_repr
@@ -18,7 +18,8 @@ from eagle.contracts import Need
 from eagle.cost import Remote
 from eagle.errors import AnswerError, EagleError, InputError, ModelError, ReplyError
 from eagle.limit import Limit, refuse_limit
-from eagle.models.native import Native, Task, native
+from eagle.models.kinds import native
+from eagle.models.native import Native, Task
 
 LEVELLESS: Final = (
     "categorical_feature do not match",
@@ -489,12 +490,6 @@ def check_reply(reply: Any, rows: int, partial: bool = False) -> Array:
             "in other units"
         )
     return answers
-
-
-def are_probabilities(answers: Array) -> bool:
-    """Whether each row could be the probabilities of exclusive classes."""
-    inside = answers.min() >= -1e-6 and answers.max() <= 1 + 1e-6
-    return bool(inside and np.abs(answers.sum(axis=1) - 1).max() <= 1e-3)
 
 
 def probabilities(answers: Array, classes: int | None) -> Array:

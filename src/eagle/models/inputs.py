@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eagle._tables.column import array_of, is_missing, plain
-from eagle._tables.frame import Frame, frame
+from eagle._tables.frame import Frame
+from eagle._tables.read import frame
 from eagle._values.text import message_of
 from eagle.errors import InputError
 

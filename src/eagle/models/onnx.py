@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eagle._tables.column import Codes, are_integers, is_missing
-from eagle._tables.frame import Frame, frame
+from eagle._tables.frame import Frame
+from eagle._tables.read import frame
 from eagle._values.checks import path_of
 from eagle._values.packages import package
 from eagle.errors import InputError, ReplyError

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eagle._tables.column import Codes
-from eagle._tables.frame import frame
+from eagle._tables.read import frame
 from eagle._values.link import softmax
 from eagle.errors import InputError, ReplyError
 from eagle.models.native import Native, Task

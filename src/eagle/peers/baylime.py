@@ -8,14 +8,14 @@ from typing import Final, final
 import numpy as np
 
 from eagle._engine.method import Method
-from eagle._values.arrays import Array
+from eagle._values.arrays import Array, is_flat
 from eagle._values.checks import integer, number
 from eagle._values.posterior import StudentT
 from eagle._values.text import short_repr
 from eagle.errors import InputError
 from eagle.kernels import COSINE, Exponential
 from eagle.peers.independent import Independent
-from eagle.surrogates.fit import Fit, Surrogate, is_flat, weighted_r2
+from eagle.surrogates.fit import Fit, Surrogate, weighted_r2
 
 HYPER = 1e-6
 """The shape of the Gamma hyper-priors, and their rate over the answers' variance: negligible."""

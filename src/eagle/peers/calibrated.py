@@ -11,11 +11,11 @@ from typing import Any, Final, final
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle._engine.targets import answers_of
 from eagle._tables.column import plain
 from eagle._values.arrays import Array
 from eagle._values.checks import elements
 from eagle._values.posterior import Bounds
+from eagle._values.targets import answers_of
 from eagle._values.text import short_repr
 from eagle.errors import InputError, MissingExtraError
 from eagle.peers.foreign import (

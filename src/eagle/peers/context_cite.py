@@ -8,7 +8,7 @@ from typing import Final, final
 import numpy as np
 
 from eagle._engine.method import Method
-from eagle._values.arrays import Array
+from eagle._values.arrays import Array, is_flat
 from eagle._values.checks import integer, number
 from eagle._values.text import finite, short_repr
 from eagle.contracts import Rows
@@ -16,7 +16,7 @@ from eagle.errors import InputError
 from eagle.kernels import Unit
 from eagle.peers.independent import Independent
 from eagle.peers.lasso_path import PathColumns, path, path_columns
-from eagle.surrogates.fit import DeferredFit, Fit, Fitter, Surrogate, is_flat, weighted_r2
+from eagle.surrogates.fit import DeferredFit, Fit, Fitter, Surrogate, weighted_r2
 
 
 @final

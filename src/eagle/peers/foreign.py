@@ -14,10 +14,10 @@ import numpy as np
 from eagle._engine.evidence import Asked
 from eagle._engine.foreign import ForeignMethod
 from eagle._engine.metering import MeteredModel
-from eagle._engine.targets import Target, answers_of, explained_answers, resolve_target
 from eagle._tables.neighbours import Neighbours
 from eagle._values.arrays import Array, Model
 from eagle._values.posterior import Posterior
+from eagle._values.targets import Target, answers_of, explained_answers, resolve_target
 from eagle.contracts import Instances, Need
 from eagle.cost import Cost
 from eagle.errors import AnswerError, InputError

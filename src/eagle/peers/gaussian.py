@@ -13,8 +13,7 @@ from typing import Final, final
 
 import numpy as np
 
-from eagle._values.arrays import Array
-from eagle.surrogates.fit import is_flat
+from eagle._values.arrays import Array, is_flat
 
 STARTS: Final = ((1.0, 1e-2), (0.3, 1e-2), (3.0, 1e-4), (0.3, 1e-4), (10.0, 1e-1))
 """Where tuning starts: the length in units of √d, and the noise. The length is the same for every

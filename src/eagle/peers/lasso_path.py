@@ -11,9 +11,8 @@ from typing import Final, final
 
 import numpy as np
 
-from eagle._values.arrays import Array
+from eagle._values.arrays import Array, is_flat
 from eagle._values.ties import TIE, best
-from eagle.surrogates.fit import is_flat
 
 MAX_STEPS_PER_COLUMN: Final = 10
 """Maximum number of steps of a path per column, in case rounding makes it go in circles."""

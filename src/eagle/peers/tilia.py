@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from eagle._engine.method import Method
 from eagle._tables.neighbours import fill_missing
-from eagle._values.arrays import Array
+from eagle._values.arrays import Array, is_flat
 from eagle._values.packages import package
 from eagle._values.text import short_repr
 from eagle._values.ties import best
@@ -19,7 +19,7 @@ from eagle.errors import InputError
 from eagle.kernels import COSINE, Exponential
 from eagle.peers.independent import Independent
 from eagle.peers.selection import Auto
-from eagle.surrogates.fit import Fit, Surrogate, is_flat, weighted_r2
+from eagle.surrogates.fit import Fit, Surrogate, weighted_r2
 from eagle.surrogates.ridge import Selection
 
 MIN_ROWS = 10

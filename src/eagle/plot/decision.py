@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from eagle._questions.errors import Common
 from eagle._questions.statements import group_masks
 from eagle._values.checks import integer
 from eagle._values.posterior import LEVEL, quantiles
@@ -14,7 +15,7 @@ from eagle.display import contributions
 from eagle.display.many import title
 from eagle.display.numbers import at_level, count, plural
 from eagle.errors import InputError
-from eagle.explanations import Common, Explanations
+from eagle.explanations import Explanations
 from eagle.plot.dots import legend
 from eagle.plot.drawing import plot_function
 from eagle.plot.many import feature_labels, label, ramp, several, strongest_features
@@ -104,7 +105,8 @@ def _groups(
     masks = {name: mask for name, mask in every.items() if mask.any()}
     if len(masks) > p.colours:
         raise InputError(f"decision draws at most {p.colours} groups, not {len(masks)}")
-    errors, contrast = e.errors or Common.of(e.table), e.table.contrast
+    t, contrast = e.table, e.table.contrast
+    errors = e.errors or Common(t.scores, t.spread, t.df)
     has_errors, at = e.table.kind != "", np.arange(len(order))
     for k, (_, mask) in enumerate(masks.items()):
         mean = way[:, mask].mean(axis=1)

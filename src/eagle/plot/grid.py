@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from eagle._questions.errors import spread_over
 from eagle._values.arrays import Array
 from eagle._values.checks import check_flags
 from eagle.display.colours import DOWN, UP
 from eagle.display.many import title
 from eagle.errors import InputError
-from eagle.explanations import Explanations, spread_over
+from eagle.explanations import Explanations
 from eagle.plot.drawing import plot_function
 from eagle.plot.many import feature_labels, score_label, several, strongest_features
 from eagle.plot.page import PLAIN_TEXT, WIDTH, Page, ground, page, plain_ticks, tall

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import Final
 
-from eagle._engine.lack_of_fit import MAX_P_VALUE, Pair
+from eagle._values.lack_of_fit import MAX_P_VALUE, Pair
 from eagle._values.subject import Curves, Image
 from eagle.display.features import features
 from eagle.display.numbers import at_level, count, p_value, percent, plural

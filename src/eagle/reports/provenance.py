@@ -10,11 +10,12 @@ from typing import Any, TypeAlias, final
 
 import numpy as np
 
-from eagle._engine.targets import target_text
-from eagle._questions.statements import fit_of
+import eagle
 from eagle._values.difference import Difference
 from eagle._values.posterior import LEVEL
+from eagle._values.targets import target_text
 from eagle._values.text import short
+from eagle.display.many import fit_of
 from eagle.display.numbers import count, plural, seconds, share
 from eagle.explainer import Explainer, setup_of
 from eagle.explanation import Explanation
@@ -47,12 +48,10 @@ class ReportOptions:
     @property
     def footer(self) -> str:
         """When and with what the page was written."""
-        from eagle import __version__
-
         zone = self.when.strftime("%z")
         date = f"{self.when:%Y-%m-%d %H:%M}" + (f" UTC{zone[:3]}:{zone[3:]}" if zone else "")
         return (
-            f"Written on {date} by eagle {__version__}, numpy {np.__version__}, "
+            f"Written on {date} by eagle {eagle.__version__}, numpy {np.__version__}, "
             f"Python {python_version()}. This file asks nothing of any server."
         )
 

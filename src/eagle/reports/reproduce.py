@@ -8,10 +8,10 @@ from typing import Any, Final
 import numpy as np
 
 from eagle._engine.default import DEFAULT
-from eagle._engine.lack_of_fit import LackOfFit
-from eagle._engine.names import name_by_printed
 from eagle._values.difference import Difference
+from eagle._values.lack_of_fit import LackOfFit
 from eagle._values.link import Logit
+from eagle._values.names import name_by_printed
 from eagle._values.subject import Curves, Image, Passage
 from eagle.explainer import Explainer
 from eagle.explanation import Explanation

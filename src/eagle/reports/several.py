@@ -9,7 +9,8 @@ from typing import Final
 import numpy as np
 
 from eagle._engine.progress import Progress
-from eagle._engine.targets import target_text
+from eagle._questions.errors import spread_over
+from eagle._values.targets import target_text
 from eagle._values.text import middle
 from eagle._values.ties import rank
 from eagle.display.features import features
@@ -31,7 +32,7 @@ from eagle.display.sheet import bars_of, sheet
 from eagle.display.summary import TOP, Summary
 from eagle.errors import InputError
 from eagle.explanation import Explanation
-from eagle.explanations import Explanations, spread_over
+from eagle.explanations import Explanations
 from eagle.plot.many import score_label
 from eagle.reports import dependence, groups, reading, reproduce, swarms
 from eagle.reports.document import Document, Section

@@ -8,9 +8,9 @@ from typing import Final, final
 
 import numpy as np
 
-from eagle._engine.targets import target_text
 from eagle._tables.background import Column
 from eagle._values.arrays import Array
+from eagle._values.targets import target_text
 from eagle._values.text import short
 from eagle._values.ties import rank
 from eagle.display import cell_bars

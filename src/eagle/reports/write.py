@@ -18,7 +18,7 @@ from eagle.explanation import Explanation
 from eagle.explanations import Explanations
 from eagle.io import atomic
 from eagle.io.container import writable
-from eagle.reports import one
+from eagle.reports import compared, one, several, surveyed
 from eagle.reports.document import Document
 from eagle.reports.provenance import ReportOptions
 from eagle.survey.survey import Survey
@@ -63,8 +63,6 @@ def report(
 
 
 def _document(result: Any, options: ReportOptions) -> Document:
-    from eagle.reports import compared, several, surveyed
-
     if isinstance(result, Explanation):
         return one.document(result, options)
     if isinstance(result, Explanations):

@@ -17,16 +17,16 @@ from typing import Any, Final, final
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle._engine.targets import Target
 from eagle._questions.totals import Block, Totals, totals
+from eagle._values.targets import Target
 from eagle.errors import InputError
 from eagle.explanation import Explanation
 from eagle.explanations import Explanations, LazyExplanations, concatenate
 from eagle.io import container, parquet
+from eagle.io.classes import CLASSES
 from eagle.io.container import FAULTS, Key, why
 from eagle.io.values import encode, make, values_of
 from eagle.saved import many
-from eagle.saved.classes import CLASSES
 
 KIND: Final = "data set"
 

@@ -16,19 +16,20 @@ from typing import Any, Final
 
 import numpy as np
 
+from eagle._questions.errors import Common, Errors
 from eagle._tables.column import plain
 from eagle._values.arrays import Array
 from eagle._values.checks import path_of
 from eagle._values.posterior import LEVEL
 from eagle.errors import InputError, MissingExtraError
 from eagle.explanation import Explanation
-from eagle.explanations import Common, Errors, Explanations, LazyExplanations, Stacked
+from eagle.explanations import Explanations, LazyExplanations, Stacked
 from eagle.io import parquet
+from eagle.io.classes import CLASSES
 from eagle.io.container import FAULTS, Key, parse, plain_json, why, writable
 from eagle.io.parquet import pyarrow
 from eagle.io.values import check_types, decode, encode
 from eagle.saved import ragged, surveyed
-from eagle.saved.classes import CLASSES
 from eagle.shapley.errors import ShapleyErrors
 from eagle.survey.many import RowMaker
 
@@ -148,7 +149,7 @@ def _read(table: Any, head: Mapping[str, Any]) -> Explanations:
     check_types(Stacked, value["features"])
     t = _stack(table, **value["features"])
     items: LazyExplanations
-    errors: Errors | None = Common.of(t) if t.kind else None
+    errors: Errors | None = Common(t.scores, t.spread, t.df) if t.kind else None
     if value["shared errors"]:
         errors = ShapleyErrors(t.scores, t.spread, grid(table, t.names, "shared"), t.df)
     if "survey" in value:

@@ -7,9 +7,9 @@ from typing import Any
 
 from eagle._values.checks import path_of
 from eagle.io import container, parquet
+from eagle.io.classes import CLASSES
 from eagle.io.container import Key
 from eagle.saved import folders, many
-from eagle.saved.classes import CLASSES
 
 
 def load(path: str | PathLike[str], *, key: Key = None) -> Any:

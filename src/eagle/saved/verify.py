@@ -10,8 +10,8 @@ from typing import Any, Final, final
 
 import numpy as np
 
-from eagle._engine.targets import answers_of
 from eagle._values.posterior import StudentT
+from eagle._values.targets import answers_of
 from eagle._values.text import short_repr
 from eagle.errors import InputError, MissingExtraError
 from eagle.explanation import Explanation

@@ -13,9 +13,9 @@ from typing import Final, TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
+from eagle._questions.errors import spread_over
 from eagle._values.arrays import Array
 from eagle._values.packages import one_thread
-from eagle.explanations import spread_over
 from eagle.shapley import proxies
 from eagle.shapley.coalitions import Pairs
 from eagle.shapley.correction import (

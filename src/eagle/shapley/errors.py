@@ -10,8 +10,8 @@ from typing import Final, final
 import numpy as np
 from numpy.typing import NDArray
 
+from eagle._questions.errors import MAX_CORRELATED_ROWS, spread_over
 from eagle._values.arrays import Array
-from eagle.explanations import MAX_CORRELATED_ROWS, spread_over
 
 SHARED_DF: Final = 5.0
 """Degrees of freedom of what rows share, which is estimated from three proxies."""

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from eagle._engine.evidence import Asked
 from eagle._engine.progress import Progress
-from eagle._engine.targets import Target, resolve_target
 from eagle._values.arrays import Array
 from eagle._values.packages import one_thread
 from eagle._values.posterior import StudentT
+from eagle._values.targets import Target, resolve_target
 from eagle._values.text import short_repr
 from eagle.cost import Cost
 from eagle.errors import InputError

@@ -23,12 +23,12 @@ import numpy as np
 from eagle._engine.metering import MeteredModel, keep_answers, sizes_of, unbroken
 from eagle._engine.progress import Progress
 from eagle._engine.setup import Setup
-from eagle._engine.targets import Target, answers_of, explained_answers, resolve_target
 from eagle._sources.tables import Tables
 from eagle._tables.background import Background
 from eagle._values.arrays import Array
 from eagle._values.checks import check_flags, integer
 from eagle._values.difference import Difference, names_of, refuse_pair_of
+from eagle._values.targets import Target, answers_of, explained_answers, resolve_target
 from eagle._values.text import short_repr
 from eagle.cost import Cost
 from eagle.errors import InputError, OperandError
@@ -390,7 +390,7 @@ class ShapleySurvey(Saved):
         It is asked about eight of the rows again: the survey's `note`, which its explanations have,
         too, says if it is another model than the one that answered.
         """
-        from eagle.saved.classes import CLASSES
+        from eagle.io.classes import CLASSES
 
         survey: ShapleySurvey = container.load(path, CLASSES, key, "shapley survey")
         return survey if model is None else survey._with_model(model)

@@ -11,12 +11,12 @@ from typing import Final, final
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle._values.arrays import UNBOUNDED, Array, Range
+from eagle._values.arrays import UNBOUNDED, Array, Range, is_flat
 from eagle._values.posterior import StudentT
 from eagle._values.text import finite, short_repr
 from eagle.contracts import Rows
 from eagle.errors import InputError
-from eagle.surrogates.fit import Surrogate, check_answers, is_flat
+from eagle.surrogates.fit import Surrogate, check_answers
 
 # The Woodbury identity is used while there are this many times fewer points than coefficients.
 FEW_ROWS = 8

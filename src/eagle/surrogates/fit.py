@@ -9,9 +9,8 @@ from functools import partial
 from typing import Protocol, final, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
-from eagle._values.arrays import UNBOUNDED, Array, Range
+from eagle._values.arrays import UNBOUNDED, Array, Range, is_flat
 from eagle._values.posterior import Posterior
 from eagle.contracts import NOTHING, Need, Rows
 from eagle.errors import InputError
@@ -156,18 +155,6 @@ def check_answers(y: Array, weight: Array) -> Array:
     if y.shape != weight.shape:
         raise InputError(f"{len(weight)} points need as many answers, not {y.shape}")
     return y
-
-
-def is_flat(y: Array) -> bool:
-    """Whether answers differ by no more than rounding; unknown answers, NaN, are ignored."""
-    known = y[~np.isnan(y)]
-    return not len(known) or bool(np.ptp(known) <= 1e-12 * np.abs(known).max())
-
-
-def columns_that_move(features: Array) -> NDArray[np.bool_]:
-    """Which columns differ from the first row somewhere, shape (d,); missing equals missing."""
-    own = features[0]
-    return np.asarray(((features != own) & ~(np.isnan(features) & np.isnan(own))).any(axis=0))
 
 
 def weighted_r2(y: Array, predicted: Array, weight: Array) -> float:

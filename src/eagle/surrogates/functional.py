@@ -30,7 +30,7 @@ from typing import ClassVar, Final, final
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle._values.arrays import UNBOUNDED, Array, Range
+from eagle._values.arrays import UNBOUNDED, Array, Range, columns_that_move, is_flat
 from eagle._values.checks import check_flags
 from eagle._values.link import Logit
 from eagle._values.posterior import StudentT
@@ -39,7 +39,7 @@ from eagle.contracts import Need, Rows
 from eagle.errors import InputError
 from eagle.kernels import MIN_DISTANCE
 from eagle.surrogates.field import Field, Standardised
-from eagle.surrogates.fit import Fit, Fitter, check_answers, columns_that_move, is_flat, weighted_r2
+from eagle.surrogates.fit import Fit, Fitter, check_answers, weighted_r2
 from eagle.surrogates.line_posterior import LinePosterior, Spectrum
 from eagle.surrogates.pairs import Paired
 

@@ -13,13 +13,13 @@ from typing import ClassVar, Final, final
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle._values.arrays import UNBOUNDED, Array, Range
+from eagle._values.arrays import UNBOUNDED, Array, Range, is_flat
 from eagle._values.checks import integer
 from eagle._values.posterior import LEVEL, StudentT
 from eagle._values.text import finite, short_repr
 from eagle.contracts import Rows
 from eagle.errors import InputError
-from eagle.surrogates.fit import Fit, Fitter, Surrogate, check_answers, is_flat, weighted_r2
+from eagle.surrogates.fit import Fit, Fitter, Surrogate, check_answers, weighted_r2
 
 MIN_ROWS_CHANGED: Final = 10
 """A feature has an interval of its own if it changes in at least this many rows. A match must also

@@ -16,14 +16,14 @@ from typing import ClassVar, Final, final
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle._values.arrays import UNBOUNDED, Array, Range
+from eagle._values.arrays import UNBOUNDED, Array, Range, is_flat
 from eagle._values.posterior import ALL_MASKS, StudentT
 from eagle._values.text import finite, short_repr
 from eagle.contracts import Need, Rows
 from eagle.errors import InputError
 from eagle.kernels import log_ways
 from eagle.surrogates.bayes import BayesLinear, Line, Prior
-from eagle.surrogates.fit import Fit, Fitter, is_flat, weighted_r2
+from eagle.surrogates.fit import Fit, Fitter, weighted_r2
 from eagle.surrogates.variance import MIN_CARRIERS, beyond
 
 MIN_ROWS_PER_COEFFICIENT: Final = 2

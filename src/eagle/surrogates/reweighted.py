@@ -29,11 +29,11 @@ from typing import ClassVar, Final, final
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle._values.arrays import UNBOUNDED, Array, Range
+from eagle._values.arrays import UNBOUNDED, Array, Range, is_flat
 from eagle._values.posterior import StudentT
 from eagle.contracts import Need, Rows
 from eagle.errors import InputError
-from eagle.surrogates.fit import Fit, Fitter, check_answers, is_flat
+from eagle.surrogates.fit import Fit, Fitter, check_answers
 from eagle.surrogates.variance import (
     BALANCE_DF,
     FEW_CARRIERS,

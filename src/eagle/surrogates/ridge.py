@@ -8,21 +8,13 @@ from typing import Protocol, final, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle._values.arrays import UNBOUNDED, Array, Range
+from eagle._values.arrays import UNBOUNDED, Array, Range, is_flat
 from eagle._values.text import short_repr
 from eagle.contracts import Rows
 from eagle.errors import InputError
 from eagle.surrogates.bayes import BayesLinear, Prior
 from eagle.surrogates.dual import FewPoints, is_wide, narrow
-from eagle.surrogates.fit import (
-    DeferredFit,
-    Fit,
-    Fitter,
-    Surrogate,
-    check_answers,
-    is_flat,
-    weighted_r2,
-)
+from eagle.surrogates.fit import DeferredFit, Fit, Fitter, Surrogate, check_answers, weighted_r2
 
 
 @runtime_checkable

@@ -19,14 +19,14 @@ from typing import Final, final
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle._values.arrays import UNBOUNDED, Array, Range
+from eagle._values.arrays import UNBOUNDED, Array, Range, is_flat
 from eagle._values.checks import check_flags
 from eagle._values.posterior import StudentT
 from eagle._values.text import short_repr
 from eagle.contracts import NOTHING, Need, Rows
 from eagle.errors import InputError
 from eagle.surrogates.bayes import BayesLinear, Line
-from eagle.surrogates.fit import Fit, Fitter, is_flat
+from eagle.surrogates.fit import Fit, Fitter
 from eagle.surrogates.variance import (
     BALANCE_DF,
     FEW_CARRIERS,

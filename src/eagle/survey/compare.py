@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from eagle._engine.metering import MeteredModel
-from eagle._values.arrays import Array
+from eagle._values.arrays import Array, are_probabilities
 from eagle._values.difference import Difference, names_of
 from eagle._values.link import Logit
 from eagle._values.text import short_repr
 from eagle.errors import InputError, OperandError, ReplyError
 from eagle.explanations import Explanations, LazyExplanations
 from eagle.limit import Meter
-from eagle.models.box import Box, are_probabilities, box
+from eagle.models.box import Box, box
 from eagle.models.native import Task
 from eagle.survey.grow import ask
 from eagle.survey.identity import Identity, identity
@@ -92,15 +92,8 @@ def beside(survey: Survey, model: Any) -> Survey:
     )
 
 
-def difference(new: Survey, old: object) -> Survey:
+def difference(new: Survey, old: Survey) -> Survey:
     """A survey whose answers are those of the new one less those of the old one."""
-    from eagle.survey.survey import Survey
-
-    if not isinstance(old, Survey):
-        raise OperandError(
-            f"from a survey another survey of the same rows is subtracted, not {short_repr(old)}: "
-            "survey.requery(model) makes one"
-        )
     _refuse_others(new, old)
     link, one, other = new.setting.box.link, new.identity, old.identity
     names = names_of(one.model, other.model)

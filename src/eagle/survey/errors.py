@@ -14,10 +14,10 @@ from typing import Any, Final, final
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle._engine.targets import Target
+from eagle._questions.errors import MAX_CORRELATED_ROWS, spread_over
 from eagle._values.arrays import Array
 from eagle._values.packages import one_thread
-from eagle.explanations import MAX_CORRELATED_ROWS, spread_over
+from eagle._values.targets import Target
 from eagle.surrogates.reweighted import Buffers, Pulls, degrees, share_left_by_balance
 from eagle.surrogates.variance import narrowing
 from eagle.survey.law import Indices

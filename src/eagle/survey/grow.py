@@ -10,11 +10,11 @@ import numpy as np
 
 from eagle._engine.metering import MeteredModel
 from eagle._engine.progress import Progress
-from eagle._engine.targets import Target
-from eagle._tables.frame import frame
+from eagle._tables.read import frame
 from eagle._values.arrays import Array
 from eagle._values.log import LOG
 from eagle._values.posterior import Posterior
+from eagle._values.targets import Target
 from eagle._values.text import message_of
 from eagle.errors import InputError, LimitError
 from eagle.limit import Meter

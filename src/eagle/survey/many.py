@@ -10,17 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eagle._engine.progress import Progress
-from eagle._engine.targets import Target, answers_of
+from eagle._questions.errors import MAX_CORRELATED_ROWS, spread_over
 from eagle._values.arrays import Array
 from eagle._values.packages import one_thread
+from eagle._values.targets import Target, answers_of
 from eagle.explanation import Explanation
-from eagle.explanations import (
-    MAX_CORRELATED_ROWS,
-    Explanations,
-    LazyExplanations,
-    Stacked,
-    spread_over,
-)
+from eagle.explanations import Explanations, LazyExplanations, Stacked
 from eagle.surrogates.reweighted import Answers, Buffers
 from eagle.survey.errors import KEPT_BYTES, Lines, SurveyErrors, slab
 from eagle.survey.surveyed import Supplements, Surveyed

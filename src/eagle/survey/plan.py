@@ -12,7 +12,8 @@ from eagle._engine.method import Choice, Method
 from eagle._engine.setup import Setup
 from eagle._sources.tables import Tables
 from eagle._tables.background import Background
-from eagle._tables.frame import Frame, frame
+from eagle._tables.frame import Frame
+from eagle._tables.read import frame
 from eagle._values.arrays import Array
 from eagle._values.checks import integer
 from eagle._values.difference import Unit

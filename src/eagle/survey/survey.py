@@ -22,20 +22,22 @@ import numpy as np
 
 from eagle._engine.metering import MeteredModel
 from eagle._engine.progress import Progress
-from eagle._engine.targets import Target, answers_of
 from eagle._sources.tables import Tables
 from eagle._tables.background import Background
 from eagle._tables.rows import TableInstances
 from eagle._values.arrays import Array
 from eagle._values.checks import check_flags
 from eagle._values.difference import Difference, refuse_pair_of
+from eagle._values.targets import Target, answers_of
 from eagle._values.text import short_repr
 from eagle.contracts import NOTHING, Wanted
 from eagle.cost import Cost, CostEstimate
-from eagle.errors import InputError, ReplyError
+from eagle.display import surveys
+from eagle.errors import InputError, OperandError, ReplyError
 from eagle.explanation import Explanation
 from eagle.explanations import Explanations
 from eagle.io import container
+from eagle.io.classes import CLASSES
 from eagle.io.container import Key
 from eagle.io.values import Saved
 from eagle.kernels import Exponential
@@ -43,6 +45,7 @@ from eagle.limit import Meter
 from eagle.models.box import Box, SavedBox
 from eagle.models.native import Task
 from eagle.surrogates.reweighted import Reweighted
+from eagle.survey import compare, grow
 from eagle.survey.identity import Identity
 from eagle.survey.law import Indices
 from eagle.survey.many import explanations
@@ -151,13 +154,9 @@ class Survey(Saved):
 
     def describe(self) -> str:
         """What it is, what it cost and what answered it, in words, a line each."""
-        from eagle.display import surveys
-
         return surveys.describe(self)
 
     def _repr_html_(self) -> str:
-        from eagle.display import surveys
-
         return surveys.html(self)
 
     # -- explaining -----------------------------------------------------------------------------
@@ -247,12 +246,10 @@ class Survey(Saved):
 
     def _check_predictions(self, predictions: Any, rows: int) -> Array:
         """Predictions that the caller gives, checked like the model's own."""
-        from eagle.survey.compare import differences_given
-
         box = replace(self.setting.box, task=self.task, outputs=self.outputs)
         try:
             if self.difference is not None:
-                return differences_given(self.difference, box, predictions, rows)
+                return compare.differences_given(self.difference, box, predictions, rows)
             return box.read(predictions, rows)
         except ReplyError as error:
             raise InputError(f"the predictions given do not fit the survey: {error}") from None
@@ -363,11 +360,9 @@ class Survey(Saved):
         stops when 9 of 10 rows of the `sample`, a table of at least 30 rows, meet the rule, or
         where its limit would be crossed.
         """
-        from eagle.survey.grow import grow
-
         check_flags(progress=progress)
         self._refuse_difference("grow", "grow both surveys, and subtract them then")
-        return grow(self, check_rows(rows), until, sample, target, progress)
+        return grow.grow(self, check_rows(rows), until, sample, target, progress)
 
     # -- other models ---------------------------------------------------------------------------
 
@@ -376,13 +371,11 @@ class Survey(Saved):
 
         With a `name`, the model is called so; without one, by its class or function.
         """
-        from eagle.survey.compare import requery
-
         check_flags(progress=progress)
         self._refuse_difference(
             "be answered anew", "let one of its surveys be asked again: requery(model)"
         )
-        made = requery(self, model, progress)
+        made = compare.requery(self, model, progress)
         return made if name is None else made.rename(name)
 
     def rename(self, model: str) -> Survey:
@@ -403,9 +396,12 @@ class Survey(Saved):
         It explains the difference of the two models' answers: what changed for whom, and why. Where
         both surveys have their models, it asks both.
         """
-        from eagle.survey.compare import difference
-
-        return difference(self, other)
+        if not isinstance(other, Survey):
+            raise OperandError(
+                "from a survey another survey of the same rows is subtracted, not "
+                f"{short_repr(other)}: survey.requery(model) makes one"
+            )
+        return compare.difference(self, other)
 
     # -- files ----------------------------------------------------------------------------------
 
@@ -420,11 +416,8 @@ class Survey(Saved):
 
         The survey's `note` says if that model is not known to be the one that answered it.
         """
-        from eagle.saved.classes import CLASSES
-        from eagle.survey.compare import beside
-
         survey: Survey = container.load(path, CLASSES, key, "survey")
-        return survey if model is None else beside(survey, model)
+        return survey if model is None else compare.beside(survey, model)
 
     def to_saved(self) -> dict[str, Any]:
         """What a file keeps: rows, answers, and of the model what it is called."""

@@ -11,7 +11,11 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle._engine.targets import (
+from eagle._tables.column import key
+from eagle._tables.rows import TableInstances
+from eagle._values.arrays import Array, Range
+from eagle._values.packages import one_thread
+from eagle._values.targets import (
     Target,
     answers_of,
     bounds_of,
@@ -19,10 +23,6 @@ from eagle._engine.targets import (
     own_target,
     resolve_target,
 )
-from eagle._tables.column import key
-from eagle._tables.rows import TableInstances
-from eagle._values.arrays import Array, Range
-from eagle._values.packages import one_thread
 from eagle._values.text import clean, short_repr
 from eagle.cost import Cost
 from eagle.errors import InputError

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from typing import Any, Final
 
 from eagle._engine.foreign import ForeignMethod
-from eagle._engine.targets import Target
+from eagle._values.targets import Target
 from eagle._values.text import short, short_repr
 from eagle.comparison import Compared, Comparison, compare_methods
 from eagle.display.numbers import count, seconds, share

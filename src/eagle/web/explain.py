@@ -9,8 +9,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final, final
 
-from eagle._engine.targets import Target
 from eagle._values.arrays import Array
+from eagle._values.targets import Target
 from eagle.errors import InputError
 from eagle.explainer import Explainer
 from eagle.explanation import Explanation

@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle._engine.targets import Target, answers_of
+from eagle._values.targets import Target, answers_of
 from eagle._values.text import message_of, short
 from eagle.display.numbers import answer
 from eagle.errors import InputError

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eagle._engine.pipeline import take_finished
-from eagle._engine.targets import Target
-from eagle._questions.statements import Means
+from eagle._questions.errors import spread_over
+from eagle._values.means import Means
+from eagle._values.targets import Target
 from eagle.errors import InputError
 from eagle.explanation import Explanation
-from eagle.explanations import Explanations, spread_over
+from eagle.explanations import Explanations
 from eagle.web import payload_many
 from eagle.web.listing import ask_predictions
 from eagle.web.requests import AboutFeature, Run

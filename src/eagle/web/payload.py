@@ -14,10 +14,10 @@ from typing import Any, Final, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle._engine.targets import Target
 from eagle._values import png
 from eagle._values.posterior import LEVEL
 from eagle._values.subject import Curves, Image, Passage
+from eagle._values.targets import Target
 from eagle._values.text import clean, short
 from eagle.display import lack_of_fit
 from eagle.display.numbers import answer, at_level

@@ -9,8 +9,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle._questions.statements import Means
 from eagle._values.arrays import Array
+from eagle._values.means import Means
 from eagle._values.posterior import LEVEL
 from eagle._values.text import short
 from eagle.display.numbers import Numbers, at_level, row_value

@@ -7,7 +7,7 @@ import threading
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import Any, Final, final
 
 from eagle._values.checks import integer
 from eagle._values.packages import one_thread
@@ -17,9 +17,8 @@ from eagle.errors import EagleError, InputError, MissingExtraError
 from eagle.explainer import Explainer
 from eagle.limit import Limit, refuse_limit
 from eagle.survey.survey import Survey
-
-if TYPE_CHECKING:
-    from eagle.web.state import State
+from eagle.web.security import check_token
+from eagle.web.state import State
 
 HOST: Final = "127.0.0.1"
 
@@ -113,8 +112,6 @@ def prepare_page(
 ) -> Page:
     """All that `serve` runs. A survey is asked for here; nothing else is."""
     from eagle.web.app import application
-    from eagle.web.security import check_token
-    from eagle.web.state import State
 
     check(explainer, survey, limit, price_per_row)
     token = check_token(token)

@@ -11,8 +11,8 @@ from typing import Any, Final, TypeVar, final
 
 import numpy as np
 
-from eagle._engine.targets import Target, resolve_target
 from eagle._values.arrays import Array
+from eagle._values.targets import Target, resolve_target
 from eagle.errors import InputError, LimitError
 from eagle.explainer import Explainer, setup_of, with_setup
 from eagle.explanation import Explanation

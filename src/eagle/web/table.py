@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from eagle._tables.background import Background, Column
 from eagle._tables.column import array_of
-from eagle._tables.frame import frame
 from eagle._tables.groups import GroupedFrame
+from eagle._tables.read import frame
 from eagle._tables.rows import TableInstances
 from eagle._values.text import clean, finite, short, short_repr, whole_number
 from eagle.errors import InputError

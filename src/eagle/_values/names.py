@@ -56,6 +56,10 @@ PARTS: Final[dict[str, str]] = {
 """Surrogates of peers, and parts of them, by the names that files have for them."""
 
 
+DEFAULT_PARTS: Final = "eagle._engine.default:PARTS"
+"""Where the methods stand that the default chooses from."""
+
+
 def import_from(place: str) -> Any:
     """What stands at a place such as "eagle.peers.lime:LIME"."""
     module, _, name = place.partition(":")
@@ -67,10 +71,21 @@ def method_by_name(name: str) -> Any:
     if name not in METHODS:
         raise InputError(
             f"there is no method {short_repr(name)}; the names are {', '.join(METHODS)}, and a "
-            "method of "
-            "your own is given as a value"
+            "method of your own is given as a value"
         )
     return import_from(METHODS[name])
+
+
+def is_default(printed: str) -> bool:
+    """Whether results of a part of the default are called so."""
+    return any(part.name == printed for part in import_from(DEFAULT_PARTS))
+
+
+def methods_called(printed: str) -> list[Any]:
+    """The methods that results call so: parts of the default, and those of the table."""
+    known = [one for one in import_from(DEFAULT_PARTS) if one.name == printed]
+    name = None if known else name_by_printed(printed)
+    return known if name is None else [method_by_name(name)]
 
 
 def name_by_printed(printed: str) -> str | None:

@@ -6,7 +6,7 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
-from eagle._values.arrays import UNBOUNDED, Array, Range
+from eagle._values.arrays import UNBOUNDED, Array, Range, are_probabilities, is_flat
 from eagle._values.checks import is_equal
 from eagle._values.difference import Difference
 from eagle._values.link import Logit
@@ -14,8 +14,6 @@ from eagle._values.text import short_repr
 from eagle._values.ties import best
 from eagle.contracts import Need
 from eagle.errors import InputError, ReplyError
-from eagle.models.box import are_probabilities
-from eagle.surrogates.fit import is_flat
 
 Target: TypeAlias = Any
 """An output's name, or a pair of them: the first against the second."""

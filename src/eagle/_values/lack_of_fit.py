@@ -15,12 +15,10 @@ from typing import TYPE_CHECKING, Any, Final, final
 import numpy as np
 from numpy.polynomial.legendre import legvander
 from numpy.typing import NDArray
-from scipy.special import chdtrc
 
-from eagle._engine.targets import answers_of
-from eagle._values.arrays import Array
+from eagle._values.arrays import Array, is_flat
+from eagle._values.targets import answers_of
 from eagle.contracts import Need
-from eagle.surrogates.fit import is_flat
 
 if TYPE_CHECKING:
     from eagle._engine.evidence import Evidence
@@ -401,6 +399,8 @@ class LocalRows:
 
     def _scan(self, left: Array, looks: Array, at: Any) -> tuple[Array, Array]:
         """The share of each pair in the local variation, and its p-value, shape (pairs,)."""
+        from scipy.special import chdtrc
+
         n, m = len(self.y), looks.shape[2]
         assert self.position is not None
         lever = (self.basis**2).sum(axis=1) + self.position.lever
