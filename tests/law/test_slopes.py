@@ -86,6 +86,9 @@ OF_MANY: dict[str, Callable[[eagle.Explanations, Path], str]] = {
     "importance": lambda e, _: written(lambda: plot.importance(e)),
     "beeswarm": lambda e, _: written(lambda: plot.beeswarm(e)),
     "heatmap": lambda e, _: written(lambda: plot.heatmap(e)),
+    "dependence": lambda e, _: " ".join(
+        written(lambda name=name: plot.dependence(e, name)) for name in e.names
+    ),
     "groups drawn": lambda e, _: written(
         lambda: plot.compare_groups(e.compare_groups({"one": HALF, "other": ~HALF}))
     ),

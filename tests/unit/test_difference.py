@@ -381,7 +381,10 @@ def test_other_pairs_are_a_type_error_in_a_sentence(tmp_path: Path) -> None:
     )
     margins = Margins(1.0, ("bad", "good"))
     margin = eagle.Explainer(margins, DATA).survey(128, progress=False)
-    logit = eagle.Explainer(Town(0), DATA, link="logit").survey(128, progress=False)
+    logit, finer = (
+        eagle.Explainer(Town(0), DATA, link=link).survey(128, progress=False)
+        for link in ("logit", eagle.Logit(0.001))
+    )
     one, other = (s.explain_many(ROWS, "bad", progress=False) for s in (new, old))
     one.save(tmp_path / "one.parquet")
     assert np.allclose((eagle.load(tmp_path / "one.parquet") - other).scores, (one - other).scores)
@@ -394,7 +397,8 @@ def test_other_pairs_are_a_type_error_in_a_sentence(tmp_path: Path) -> None:
         (new, other_seed, "survey.requery"),
         (new, names, "the same outputs"),
         (new, margin, "both decision values"),
-        (new, logit, "the same link, or none"),
+        (new, logit, r"link=None and link=Logit\(clip=0.005\): give both explainers the same"),
+        (finer, logit, r"clip=0.001\) and link=Logit\(clip=0.005\): .* survey.requery"),
         (new - old, old, "is not subtracted again"),
         (one, 3, "not 3"),
         (one, other[:5], "of the same rows, in one order"),

@@ -10,7 +10,7 @@ from copy import deepcopy
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from threading import Barrier, Lock
+from threading import Barrier, Lock, Thread
 from time import monotonic, sleep
 from typing import Any
 
@@ -21,10 +21,11 @@ import pytest
 from scipy import sparse
 from sklearn.datasets import load_diabetes, load_wine
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
-from threadpoolctl import threadpool_info
+from threadpoolctl import ThreadpoolController, threadpool_info
 
 import eagle
 from eagle import peers
+from eagle._values.packages import one_thread
 from eagle.contracts import Array
 from eagle.until import Sign, Top
 
@@ -540,6 +541,54 @@ def test_threads_leave_the_number_of_threads_of_linear_algebra_as_it_was() -> No
     while threads_of_algebra() != before and monotonic() < deadline:
         sleep(0.05)  # a thread that another test left may be within the limit just now
     assert threads_of_algebra() == before
+
+
+def test_the_last_thread_to_leave_lifts_the_limit_that_another_set() -> None:
+    before, at = threads_of_algebra(), Barrier(2)
+    inside: list[list[int]] = []
+
+    def first() -> None:
+        with one_thread():
+            at.wait()  # the limit is set
+            at.wait()  # both are within it
+        at.wait()  # the one that set it has left, and lives on
+        at.wait()
+
+    other = Thread(target=first)
+    other.start()
+    at.wait()
+    with one_thread():
+        at.wait()
+        at.wait()
+        inside.append(threads_of_algebra())
+    after = threads_of_algebra()
+    with one_thread():  # a limit can be set again, by any thread
+        inside.append(threads_of_algebra())
+    at.wait()
+    other.join()
+    blas = [one["user_api"] == "blas" for one in threadpool_info()]
+    assert after == threads_of_algebra() == before
+    for seen in inside:
+        assert {n for n, known in zip(seen, blas, strict=True) if known} == {1}
+
+
+def test_rows_that_are_looked_at_find_the_libraries_of_linear_algebra_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Finding them takes as long as a row's own line."""
+    X, rows = rare()
+    many = eagle.Explainer(Counting(), X, task="regression").survey(128).explain_many(rows)
+    found: list[int] = []
+    find = ThreadpoolController.__init__
+
+    def counted(self: Any) -> None:
+        found.append(1)
+        find(self)
+
+    monkeypatch.setattr(ThreadpoolController, "__init__", counted)
+    for _ in range(3):
+        assert all(len(one.scores) for one in many)
+    assert len(found) <= 1
 
 
 def threads_of_algebra() -> list[int]:

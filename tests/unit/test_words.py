@@ -180,7 +180,8 @@ def test_a_poor_fit_is_a_note_and_no_warning(tmp_path: Path) -> None:
     (said,) = many.notes
     low = int((many.table.r2_held_out < 0.1).sum())
     assert f"{low} of 20 rows" in said
-    assert f"median of all rows: {np.median(many.table.r2_held_out):.0%}".replace("-", "−") in said
+    assert np.median(many.table.r2_held_out) < 0.005  # which is no share of anything
+    assert "median of all rows: next to nothing" in said
     summary = many.summary()
     assert summary.attrs["notes"] == [said]
     assert summary.attrs["fit"].endswith(f"below 0.1 in {low} of 20 rows")

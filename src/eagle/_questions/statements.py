@@ -111,13 +111,14 @@ def top_k_share(e: Explanations, k: int, level: float, sample: bool) -> Means:
     errors: Errors
     if e.parts is not None:
         totals = e.parts.totals(k)
-        value, some, errors = totals.top, totals.some.scores, totals.some
+        value, some, errors = totals.top, in_top(totals.some.scores, k), totals.some
     else:
-        value, some, errors = in_top(e.scores, k).mean(axis=0), e.scores, _errors(e)
+        some, errors = in_top(e.scores, k), _errors(e)
+        value = some.mean(axis=0)
     rows, total, seen = 0, np.zeros((DRAWS, len(e.names))), np.zeros(len(e.names))
     for i, draws in errors.draws(DRAWS):
         total += in_top(draws, k)
-        seen += in_top(some[i : i + 1], k)[0]
+        seen += some[i]
         rows += 1
     shares = total / max(rows, 1)
     # Noise moves ranks. The true shares may be as far from those of the scores, on either side.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from importlib import import_module
 from threading import Lock
 from typing import Any, Final, final
@@ -18,35 +18,44 @@ class _OneThread:
 
     def __init__(self) -> None:
         self._lock, self._users, self._modules = Lock(), 0, 0
-        self._limits: AbstractContextManager[Any] = nullcontext()
         self._libraries: Any = None
+        self._limits: Any = None
 
     def __enter__(self) -> None:
         with self._lock:
-            if not self._users:
-                self._limits = self._new_limits()
-                self._limits.__enter__()
+            if not self._users and self._found() is not None:
+                self._limits = self._libraries.limit(limits=1)
             self._users += 1
 
     def __exit__(self, *error: object) -> None:
         with self._lock:
             self._users -= 1
-            if not self._users:
-                self._limits.__exit__(None, None, None)
+            if self._users or self._limits is None:
+                return
+            _let_any_thread_limit()  # the last to leave need not be the one that came first
+            self._limits.restore_original_limits()
+            _let_any_thread_limit()
+            self._limits = None
 
-    def _new_limits(self) -> AbstractContextManager[Any]:
-        """A limit on the libraries that are loaded. Finding them takes milliseconds, so they are
-        found again only after something was imported."""
+    def _found(self) -> Any:
+        """The libraries that are loaded, None without `threadpoolctl`. Finding them takes
+        milliseconds, so they are found again only after something was imported."""
         if self._modules != len(sys.modules):
             try:
                 self._libraries = import_module("threadpoolctl").ThreadpoolController()
             except ImportError:
                 self._libraries = None
             self._modules = len(sys.modules)
-        if self._libraries is None:
-            return nullcontext()
-        limits: AbstractContextManager[Any] = self._libraries.limit(limits=1)
-        return limits
+        return self._libraries
+
+
+def _let_any_thread_limit() -> None:
+    """From threadpoolctl 3.8 on a thread that has set a limit alone may change it; what others say
+    is ignored in silence."""
+    openblas = getattr(import_module("threadpoolctl"), "OpenBLASController", None)
+    clear = getattr(openblas, "clear_controlling_thread", None)
+    if clear is not None:
+        clear(force=True)
 
 
 _ONE_THREAD: Final = _OneThread()

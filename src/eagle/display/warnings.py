@@ -52,12 +52,16 @@ def _same_looks(e: Explanation) -> Iterator[str]:
 def little(held_out: float, compared: bool) -> str:
     """What it means that a line explains so little of rows that it was not fitted to; `compared`
     are two models."""
-    share = f"{numbers.percent(max(held_out, 0.0))}" if held_out >= 0.005 else "next to nothing"
     return (
-        f"these scores explain {share} of how {_answers(compared)} near this input, checked on "
-        f"rows that were held out: most of {_all_that(compared)} here is not in them, however sure "
-        "each is"
+        f"these scores explain {_share(held_out)} of how {_answers(compared)} near this input, "
+        f"checked on rows that were held out: most of {_all_that(compared)} here is not in them, "
+        "however sure each is"
     )
+
+
+def _share(held_out: float) -> str:
+    """A held-out R² as a share: it can be below zero, which is no share."""
+    return numbers.percent(held_out) if held_out >= 0.005 else "next to nothing"
 
 
 def _answers(compared: bool) -> str:
@@ -76,10 +80,9 @@ def little_of_many(held_out: Array, compared: bool) -> str:
         return ""
     return (
         f"the scores of {numbers.count(low)} of {numbers.count(len(known))} rows explain less than "
-        f"{numbers.percent(MIN_HELD_OUT_R2)} of how "
-        f"{_answers(compared)} near that row (median of all rows: "
-        f"{numbers.percent(float(np.median(known)))}): most of "
-        f"{_all_that(compared)} there is not in them"
+        f"{numbers.percent(MIN_HELD_OUT_R2)} of how {_answers(compared)} near that row (median of "
+        f"all rows: {_share(float(np.median(known)))}): most of {_all_that(compared)} there is not "
+        "in them"
     )
 
 

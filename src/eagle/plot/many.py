@@ -86,6 +86,17 @@ def label(text: str, width: int = LABEL) -> str:
 # -- values --------------------------------------------------------------------------------------
 
 
+def _numbers(values: list[Any]) -> Array | None:
+    """Values as numbers, NaN where one is missing; None if any is no finite number."""
+    missing = [value is None for value in values]
+    if {type(value) for value in values} <= {float, type(None)}:  # at once: columns are long
+        numbers = np.array(values, dtype=np.float64)
+        return numbers if (np.isfinite(numbers) | missing).all() else None
+    if not all(value is None or finite(value) for value in values):
+        return None
+    return np.array([np.nan if v is None else v for v in values], dtype=np.float64)
+
+
 @final
 @dataclass(frozen=True, eq=False)
 class FeatureValues:
@@ -104,8 +115,8 @@ class FeatureValues:
     @classmethod
     def of(cls, values: NDArray[np.object_]) -> FeatureValues:
         given = values.tolist()
-        if all(value is None or finite(value) for value in given):
-            numbers = np.array([np.nan if v is None else v for v in given], dtype=np.float64)
+        numbers = _numbers(given)
+        if numbers is not None:
             return cls(numbers, np.where(np.isnan(numbers), -1, 0), None)
         if all(value is None or _is_date(value) for value in given):
             days = np.array([np.datetime64(v or "NaT", "s") for v in given]).astype(np.float64)

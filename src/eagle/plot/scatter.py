@@ -88,7 +88,7 @@ def dependence(
     _axes(p, axis)
     if shade is not None and other is not None:
         _key(p, shade, e.names[other])
-    _y_label(p, score_label(e))
+    _y_label(p, f"Score {e.steps[j]}" if e.steps[j] else score_label(e))
     p.ax.spines[["top", "right"]].set_visible(False)
     p.ax.grid(axis="y", color=p.ink, alpha=0.12, linewidth=0.6)
     p.ax.set_axisbelow(True)

@@ -134,7 +134,11 @@ def _refuse_others(new: Survey, old: Survey) -> None:
     if (new.task, new.outputs) != (old.task, old.outputs):
         raise OperandError("surveys can be compared if their models have the same outputs")
     if new.setting.box.link != old.setting.box.link:
-        raise OperandError("surveys can be compared on one scale: both with the same link, or none")
+        links = " and ".join(f"link={s.setting.box.link}" for s in (new, old))
+        raise OperandError(
+            f"surveys can be compared on one scale, and these have {links}: give both explainers "
+            "the same link, or make the new survey by survey.requery(model)"
+        )
     if new.setting.box.margin != old.setting.box.margin:
         raise OperandError(
             "surveys can be compared if both models give probabilities, or both decision values: "
