@@ -49,7 +49,7 @@ SEAL: Final = b"eagle seal"
 DIGITS: Final = 64
 """The number of hexadecimal digits of a seal."""
 
-MAX_CELLS: Final = (4, 1 << 20)
+MAX_CELLS: Final = (8, 1 << 20)
 MAX_UNPACKED: Final = (32, 1 << 24)
 """The most cells of a file, and the most bytes once it is unpacked: so many for each of its bytes,
 and so many beside. Repeats take next to none; a table that would have more is written in full."""
