@@ -36,7 +36,7 @@ def one(e: Explanation, about: About) -> str:
         return _lines(
             "import eagle",
             "",
-            *_difference(e.difference, e.outputs, e.seed, _asked_by(e, e.cost.shared)),
+            *_difference(e.difference, e.outputs, e.seed, _survey_call(e, e.cost.shared)),
             f"x = {_row(e)}",
             f"explanation = (new - old).explain(x{target})",
         )
@@ -69,7 +69,7 @@ def many(e: Explanations, about: About) -> str:
         return _lines(
             "import eagle",
             "",
-            *_difference(e.difference, e.outputs, e.seed, _asked_by(e, made)),
+            *_difference(e.difference, e.outputs, e.seed, _survey_call(e, made)),
             f"explanations = (new - old).explain_many(rows{target})  # rows: the table explained",
         )
     if e.method == METHOD or e.additive:
@@ -138,10 +138,10 @@ def _survey(about: About, e: Explanation | Explanations, rows: int) -> Iterable[
     named = ", ".join(["model", "data", *_outputs(e.task, e.outputs), _seed(e.seed)])
     yield "# model: what was asked; data: what it was asked over"
     yield f"explainer = eagle.Explainer({named}{_link(e.link)})"
-    yield f"survey = explainer.{_asked_by(e, given)}"
+    yield f"survey = explainer.{_survey_call(e, given)}"
 
 
-def _asked_by(e: Explanation | Explanations, rows: int) -> str:
+def _survey_call(e: Explanation | Explanations, rows: int) -> str:
     """The call that asks a survey."""
     if e.additive:
         return "shapley_survey(rows)  # rows: the table explained; budget and background as then"
