@@ -361,9 +361,6 @@ CALLS: dict[str, Callable[[], Call]] = {
     "eagle.Explanation.from_dict": lambda: Call(
         eagle.Explanation.from_dict, {"data": explanation().to_dict()}
     ),
-    "eagle.Explanation.from_json": lambda: Call(
-        eagle.Explanation.from_json, {"text": explanation().to_json()}
-    ),
     "eagle.Explanation.fit_to_first": lambda: Call(explanation().fit_to_first, {"rows": 40}),
     "eagle.Explanation.interactions": lambda: Call(explanation().interactions),
     "eagle.Explanation.sure": lambda: Call(explanation().sure),
@@ -380,13 +377,12 @@ CALLS: dict[str, Callable[[], Call]] = {
     "eagle.Explanation.sheet": lambda: Call(explanation().sheet),
     "eagle.Explanation.interval_or_nan": lambda: Call(explanation().interval_or_nan),
     "eagle.Explanation.to_frame": lambda: Call(explanation().to_frame),
-    "eagle.Explanation.to_json": lambda: Call(explanation().to_json),
     "eagle.Explanation.to_shap": lambda: Call(explanation().to_shap),
     "eagle.Explanation.top": lambda: Call(explanation().top, {"k": 1}),
     "eagle.Explanations.compare_groups": lambda: Call(
         explanations().compare_groups, {"groups": ["u", "v"] * 3}
     ),
-    "eagle.Explanations.effect": lambda: Call(explanations().effect),
+    "eagle.Explanations.mean_score": lambda: Call(explanations().mean_score),
     "eagle.Explanations.importance": lambda: Call(explanations().importance),
     "eagle.Explanations.sure": lambda: Call(explanations().sure),
     "eagle.Explanations.doubtful": lambda: Call(explanations().doubtful),
@@ -396,7 +392,7 @@ CALLS: dict[str, Callable[[], Call]] = {
     ),
     "eagle.Explanations.of": lambda: Call(eagle.Explanations.of, {"items": list(explanations())}),
     "eagle.Explanations.save": lambda: Call(explanations().save, {"path": new("m.parquet")}),
-    "eagle.Explanations.share_in_top": lambda: Call(explanations().share_in_top, {"k": 1}),
+    "eagle.Explanations.top_k_share": lambda: Call(explanations().top_k_share, {"k": 1}),
     "eagle.Explanations.summary": lambda: Call(explanations().summary),
     "eagle.Explanations.to_frame": lambda: Call(explanations().to_frame),
     "eagle.Explanations.to_shap": lambda: Call(explanations().to_shap),
@@ -462,12 +458,6 @@ CALLS: dict[str, Callable[[], Call]] = {
     "eagle.peers.with_bootstrap": lambda: Call(
         peers.with_bootstrap, {"method": peers.LIME, "resamples": 10}, by
     ),
-    "eagle.peers.bayeslime_to_go": lambda: Call(
-        peers.bayeslime_to_go, {"width": 0.5, "budget": 50}, by
-    ),
-    "eagle.peers.bayesshap_to_go": lambda: Call(
-        peers.bayesshap_to_go, {"width": 0.5, "budget": 50}
-    ),
     "eagle.peers.baylime_with_prior": lambda: Call(
         peers.baylime_with_prior, {"precision": 1.0}, by
     ),
@@ -476,7 +466,6 @@ CALLS: dict[str, Callable[[], Call]] = {
     ),
     "eagle.peers.context_cite_for": lambda: Call(peers.context_cite_for, {"tokens": 3}),
     "eagle.peers.sparse_lime": lambda: Call(peers.sparse_lime, {"selection": Highest(2)}, by),
-    "eagle.peers.unravel_by": lambda: Call(peers.unravel_by),
     "eagle.theory.entropy": lambda: Call(theory.entropy, {"df": 5, "logdet": 0.5, "d": 2}),
     "eagle.theory.error_bound": lambda: Call(
         theory.error_bound, {"d": 2, "sigma": 1.0, "delta": 0.1, "norm": 1.0}
@@ -565,15 +554,17 @@ def plots() -> dict[str, Callable[[], Call]]:
     made: dict[str, Callable[[], dict[str, Any]]] = {
         "attribution": lambda: {"explanation": explanation()},
         "beeswarm": lambda: {"explanations": explanations()},
-        "groups": lambda: {"compared": groups()},
-        "comparison": lambda: {"explanations": {"one": explanation(), "two": explanation()}},
+        "compare_groups": lambda: {"compared": groups()},
+        "compare_explanations": lambda: {
+            "explanations": {"one": explanation(), "two": explanation()}
+        },
         "convergence": lambda: {"explanation": explanation()},
         "decision": lambda: {"explanations": explanations(), "groups": ["u", "v"] * 3},
         "dependence": lambda: {"explanations": explanations(), "feature": "x0"},
         "heatmap": lambda: {"explanations": explanations()},
         "image": lambda: {"explanation": of_image()},
         "importance": lambda: {"explanations": explanations()},
-        "methods": lambda: {"comparison": compared()},
+        "compare_methods": lambda: {"comparison": compared()},
         "prompt": lambda: {"explanation": of_prompt()},
         "series": lambda: {"explanation": of_series()},
         "strip": lambda: {"explanation": explanation()},
@@ -594,29 +585,13 @@ def figures() -> dict[str, Callable[[], Call]]:
     order = {"order": [0, 1, 2], "ask": kept_parts}
     known: dict[str, dict[str, Any]] = {
         "stability.chance": {"d": 5},
-        "stability.coefficients_index": {"intervals": inside, "selected": np.ones((4, 3), bool)},
-        "stability.chance_corrected": {"value": 0.5, "d": 8},
         "stability.jaccard": {"scores": S, "k": 2},
-        "stability.lipschitz": {"scores": T, "x": T, "near_scores": S, "near": S},
-        "stability.variables_index": {"selected": np.ones((4, 3), bool)},
         "truth.agreement": {"scores": S, "reference": T, "k": 2},
-        "truth.cosine": {"scores": S, "reference": T},
         "truth.coverage": {"intervals": inside, "reference": T},
         "truth.relative_error": {"scores": S, "reference": T},
-        "truth.sign_agreement": {"scores": S, "reference": T},
         "truth.width": {"intervals": inside},
-        "entropy.importance_entropy": {"scores": S},
-        "entropy.sign_entropy": {"scores": S},
-        "ranking.consistency": {"scores": S},
-        "ranking.rank_similarity": {"scores": S},
         "faith.deletion": order,
-        "faith.drop": {**order, "k": 1},
         "faith.gaps": {**order, "k": 1},
-        "faith.held_out_rank": {
-            "scores": T,
-            "masks": np.eye(3),
-            "answers": [1.0, 2.0, 4.0],
-        },
         "faith.insertion": order,
     }
     return {
@@ -662,7 +637,7 @@ MADE = (
         "eagle.comparison.Compared",
         "eagle.cost.Cost",
     ),
-    *("eagle.metrics.faith.Gaps", "eagle._engine.misfit.Misfit", "eagle.models.Recorded"),
+    *("eagle.metrics.faith.Gaps", "eagle._engine.lack_of_fit.LackOfFit", "eagle.models.Recorded"),
     *(
         "eagle.saved.Verification",
         "eagle._questions.statements.Means",

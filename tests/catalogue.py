@@ -38,9 +38,6 @@ METHODS: dict[str, Method] = {
     "eagle": methods.EAGLE,
     "eagle paper": methods.EAGLE_PAPER,
     "eagle balanced": methods.EAGLE_BALANCED,
-    "eagle mirrored": replace(
-        methods.EAGLE_BALANCED, name="mirrored", design=Sobol(mirrored=True), surrogate=Robust()
-    ),
     "eagle few": default.GREEDY,
     "eagle hadamard": Method("Hadamard", Hadamard(), Exponential(), Robust(), COSINE),
     "eagle clipped": replace(
@@ -67,15 +64,11 @@ METHODS: dict[str, Method] = {
     "glime as lime": peers.GLIME_LIME,
     "glime published": peers.GLIME_PUBLISHED,
     "glime gauss": peers.GLIME_GAUSS,
-    "glime laplace": peers.GLIME_LAPLACE,
-    "glime uniform": peers.GLIME_UNIFORM,
     "baylime": peers.BAYLIME,
     "baylime partial": peers.baylime_with_prior(1.0),
     "baylime full": peers.baylime_with_prior(1000.0, noise=1.0),
     "bayeslime": peers.BAYESLIME,
-    "bayeslime repository": peers.BAYESLIME_REPOSITORY,
     "bayeslime unfocused": peers.BAYESLIME_IID,
-    "bayeslime to go": peers.bayeslime_to_go(0.2),
     "context cite": peers.CONTEXT_CITE,
     "dlime": peers.DLIME,
     "dlime nearest": peers.DLIME_NEAREST,
@@ -87,15 +80,8 @@ METHODS: dict[str, Method] = {
     "climax": peers.CLIMAX,
     "climax published": replace(peers.CLIMAX, name="CLIMAX (published)", budget=2200),
     "bayesshap": peers.BAYESSHAP,
-    "bayesshap to go": peers.bayesshap_to_go(0.2),
-    "bayesshap repository": peers.BAYESSHAP_REPOSITORY,
     "bayesshap unfocused": peers.BAYESSHAP_IID,
     "unravel": replace(peers.UNRAVEL, design=QUICK, surrogate=Process(restarts=1, most=15)),
-    "unravel relevance": replace(
-        peers.UNRAVEL_RELEVANCE,
-        design=QUICK,
-        surrogate=Process("relevance", restarts=1, most=15),
-    ),
 }
 
 FOREIGN: dict[str, Foreign] = {

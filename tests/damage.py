@@ -46,7 +46,9 @@ JUNK: Final[tuple[Any, ...]] = (
     [10**12, 10**12],
     {"is": "Popen", "args": ["true"]},
     {"is": "Explanation"},
+    10**9,
     {"array": "<f8", "shape": [10**9], "data": "AAAA"},
+    [[]] * 300_000,
     {"float": "inf"},
 )
 
@@ -85,14 +87,22 @@ def files() -> dict[str, Path]:
     rows = some_rows("mixed, binned", 6)
     put("explanations, survey", survey.explain_many(rows, progress=False), "parquet")
     put("survey", survey)
+    change = (
+        survey.requery(lambda table: np.asarray(CASES["mixed, binned"].model(table)) / 2) - survey
+    )
+    put("survey, difference", change)
+    put("explanations, difference", change.explain_many(rows, progress=False), "parquet")
+    made = explainer("mixed, binned")
+    values = made.shapley(some_rows("mixed, binned", 24), budget=8, background=20, progress=False)
+    put("explanations, shapley", values, "parquet")
     bent = eagle.Explainer(lambda t: np.asarray(t)[:, 0] ** 2 + 0, np.arange(40.0).reshape(20, 2))
     put("shapley", bent.shapley_survey(np.arange(40.0).reshape(20, 2), budget=4, progress=False))
     rows.drop(columns=["size"], errors="ignore").to_parquet(folder / "rows.parquet")
     plain = pd.DataFrame(np.random.default_rng(0).normal(size=(7, 3)), columns=list("abc"))
     plain.to_parquet(folder / "rows.parquet")
-    made = eagle.Explainer(lambda X: np.asarray(X)[:, 0], plain, budget=20)
+    plainly = eagle.Explainer(lambda X: np.asarray(X)[:, 0], plain, budget=20)
     run = folder / "run"
-    eagle.dataset.explain(made, folder / "rows.parquet", run, part_rows=4, progress=False)
+    eagle.dataset.explain(plainly, folder / "rows.parquet", run, part_rows=4, progress=False)
     out["part"], out["manifest"] = run / "part-0000000.parquet", run / "manifest.json"
     out["ledger"] = folder / "ledger.db"
     fill(out["ledger"])
@@ -187,16 +197,23 @@ def bent(value: Any, chance: random.Random) -> Any:
 
 
 def of_table(content: bytes, chance: random.Random, seal: bool) -> bytes:
-    """A column dropped, doubled, swapped or scaled, rows doubled, forged or many, by another
-    writer; under a seal of a forger's, or with the old metadata."""
+    """A column dropped, doubled, swapped or scaled, rows doubled, forged, or very many at once, by
+    another writer; under a seal of a forger's, or with the old metadata."""
     from eagle.io import parquet as own
 
     file = parquet.ParquetFile(pa.BufferReader(content))
     table, metadata = file.read(), dict(file.metadata.metadata)
     k = chance.randrange(table.num_columns)
-    match chance.randrange(6):
+    match chance.randrange(8):
         case 0:
             table = table.remove_column(k)
+        case 5:
+            table = pa.concat_tables([table.slice(0, 1)] * 60_000).combine_chunks()
+        case 6:
+            long = chance.choice(["x", '"x"', "[", '"x']) * chance.choice([1, 50_000])
+            places = pa.array(np.zeros(len(table), dtype=np.int32))
+            texts = pa.DictionaryArray.from_arrays(places, pa.array([long]))
+            table = table.set_column(k, table.field(k).name, texts)
         case 1:
             table = table.append_column(table.field(k), table.column(k))
         case 2:

@@ -9,7 +9,7 @@ MODULES = (
     "eagle",
     *(f"eagle.{name}" for name in ("dataset", "language", "methods", "metrics", "models", "peers")),
     *(f"eagle.{name}" for name in ("plot", "theory", "until")),
-    *(f"eagle.metrics.{name}" for name in ("stability", "truth", "entropy", "ranking", "faith")),
+    *(f"eagle.metrics.{name}" for name in ("stability", "truth", "faith")),
     *(f"eagle.models.{name}" for name in ("http", "vision")),
 )
 """Modules that users import. Each lists its public names."""
@@ -18,7 +18,7 @@ OTHERS = (
     "eagle.saved.Verification",
     "eagle.survey.plan.SurveyPlan",
     "eagle.cost.Cost",
-    "eagle._engine.misfit.Misfit",
+    "eagle._engine.lack_of_fit.LackOfFit",
     "eagle._questions.statements.Means",
     "eagle.comparison.Compared",
     *(

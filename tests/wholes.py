@@ -77,10 +77,7 @@ class Troubled:
                 os.kill(os.getppid(), signal.SIGKILL)
             case "group":  # as a terminal's Ctrl-C, which all processes of the group get
                 os.killpg(os.getpgid(os.getppid()), signal.SIGINT)
-                if self.does == "group twice":
-                    time.sleep(1)
-                    os.killpg(os.getpgid(os.getppid()), signal.SIGINT)
-                    time.sleep(600)
+                time.sleep(600)
             case "interrupt":
                 os.kill(os.getpid(), signal.SIGINT)
             case "terminate":

@@ -192,7 +192,7 @@ def before(fitter: Any, y: Array, mean: Array) -> StudentT:
     """The intervals without remedies: sandwich times balance, and shrinkage of one term."""
     line, misfit = fitter.line, Residuals.of(fitter, y, mean, UNBOUNDED)
     prior = line.surrogate.prior.precision(len(mean) - 1)
-    shrunk = (line.factor @ (prior * np.where(line.still, 0.0, mean)))[1:] / misfit.unit
+    shrunk = (line.factor @ (prior * np.where(line.unchanged, 0.0, mean)))[1:] / misfit.unit
     left = fitter.balance.share_left(misfit.pull[1:], np.diag(misfit.plain))
     scale = left * misfit.plain + np.outer(shrunk, shrunk)
     return StudentT(mean[1:], scale, fitter.df, misfit.unit**2)
@@ -319,7 +319,7 @@ def cost() -> float:
     )
     evidence = e.explain(NORMAL[0]).evidence
     rows = evidence.rows(SURROGATE)
-    rows = Rows(rows.features[:, :10], rows.weight, rows.often, rows.balanced)
+    rows = Rows(rows.features[:, :10], rows.weight, rows.repeats, rows.balanced)
     fitter, y = SURROGATE.on(rows), evidence.answers[:, 0]
     mean = fitter.line.fit(y).mean
 

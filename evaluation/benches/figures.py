@@ -52,7 +52,7 @@ def draw_readme() -> None:
     data = load_breast_cancer(as_frame=True)
     model = RandomForestClassifier(random_state=0).fit(data.data, data.target)
     explainer = eagle.Explainer(model, data.data, outputs=data.target_names)
-    drawn: Any = eagle.plot.attribution(explainer.explain(data.data.iloc[0]), most=8)
+    drawn: Any = eagle.plot.attribution(explainer.explain(data.data.iloc[0]), max_display=8)
     drawn.figure.savefig(PICTURES / "demo.png", dpi=150)
 
 
@@ -78,7 +78,7 @@ def draw_methods() -> None:
     ]
     comparison = eagle.compare_methods(explainer, every, X.iloc[[20]], runs=5, converged=20_000)
     print(comparison)
-    eagle.plot.methods(comparison)[0].figure.savefig(PICTURES / "methods.png", dpi=90)
+    eagle.plot.compare_methods(comparison)[0].figure.savefig(PICTURES / "methods.png", dpi=90)
 
 
 def draw_shap() -> None:
@@ -122,8 +122,8 @@ def draw_tables() -> None:
     print(f"{len(explanations):,} rows explained in {spent:.1f} s")
     print(explanations.summary().round(4).to_string())
     figures: dict[str, Any] = {
-        "importance": lambda: eagle.plot.importance(explanations, most=10),
-        "beeswarm": lambda: eagle.plot.beeswarm(explanations, most=10),
+        "importance": lambda: eagle.plot.importance(explanations, max_display=10),
+        "beeswarm": lambda: eagle.plot.beeswarm(explanations, max_display=10),
         "dependence": lambda: eagle.plot.dependence(
             explanations, "hours_per_week", colour="marital_status"
         ),

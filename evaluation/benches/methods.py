@@ -28,7 +28,7 @@ from eagle.peers.foreign import Foreign
 from eagle.peers.selection import Forward, Highest, LassoPath
 from evaluation.benches.speed import BUDGET, ratio, tables
 
-OWN = {"DLIME", "UnRAvEL", "UnRAvEL (relevance)"}
+OWN = {"DLIME", "UnRAvEL"}
 """Methods with another number of rows; the published form of GLIME has its own, too."""
 
 
@@ -40,7 +40,6 @@ def every() -> Iterator[Method | Foreign]:
     yield peers.with_bootstrap(peers.LIME)
     for selection in (Highest(5), Forward(5), LassoPath(5)):
         yield peers.sparse_lime(selection)
-    yield peers.bayeslime_to_go(0.1)
 
 
 def explainer(forest: Any, X: Any, method: Method | Foreign) -> eagle.Explainer:

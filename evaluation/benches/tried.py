@@ -10,7 +10,7 @@ so only their points differ. Then other estimates from the same Sobol' rows:
 learnt prior    slopes are N(0, τ²), and τ is integrated out given all slopes
 extra trees     a control variate: trees fitted to the answers and integrated over unasked rows,
                 plus the line through the residuals of each tree's out-of-bag rows
-interactions    misfit as a Gaussian process of pairs of features: generalised least squares
+interactions    lack of fit as a Gaussian process of pairs of features: generalised least squares
 
 Last, masks: blocks of written digits under a small network. --others uses tables and models on
 which nothing was chosen.
@@ -150,7 +150,7 @@ def trees(z: Array, place: Array, y: Array, free: tuple[Array, Array]) -> Array:
 
 
 def interactions(z: Array, place: Array, y: Array) -> Array:
-    """Generalised least squares with misfit that is smooth in single features and pairs."""
+    """Generalised least squares with lack of fit that is smooth in single features and pairs."""
     n, moved = len(y), np.ptp(z, axis=0) > 0
     alone, one, two = np.zeros((n, n)), np.zeros((n, n)), np.zeros((n, n))
     for feature, at_ in zip(z.T[moved], place.T[moved], strict=True):

@@ -5,9 +5,9 @@
 For each table, model and view, over instances: line, position and together as explanations have
 them, and how far together is from its truth, which sums over single features of 20,000 rows give
 (bias, and mean size of the error); how often a held-out R² is below ⅓ ("R²"), and how often the
-warning of misfit fires; harm where it fires and where it does not; how often two seeds agree on it;
-how many pairs are named, and how often the pair is the strongest of 20,000 rows. At the end, how
-often each warning fires. Harm is any of these, at the instance itself:
+warning of a lack of fit fires; harm where it fires and where it does not; how often two seeds agree
+on it; how many pairs are named, and how often the pair is the strongest of 20,000 rows. At the end,
+how often each warning fires. Harm is any of these, at the instance itself:
 
 - one of the three strongest scores, of which P(sign) is 95% or more, has the wrong sign: changing
   that feature alone does the opposite, by over a quarter of the score;
@@ -297,7 +297,7 @@ def fires(e: eagle.Explanation) -> frozenset[str]:
     return frozenset(name for name, words in SHOWN if re.search(words, text))
 
 
-def misfit_fires(e: eagle.Explanation) -> bool:
+def lack_of_fit_fires(e: eagle.Explanation) -> bool:
     return "may mislead" in fires(e)
 
 
@@ -331,16 +331,16 @@ def rate(flags: Sequence[bool]) -> str:
 
 def line(found: Sequence[Seen]) -> str:
     """The figures of some instances."""
-    both = [(s.here.e.misfit, s) for s in found]
+    both = [(s.here.e.lack_of_fit, s) for s in found]
     known = [(m, s) for m, s in both if m is not None and m.is_known]
     shares = [m for m, _ in known]
     mean = [np.mean([getattr(m, n) for m in shares]) for n in ("line", "position", "together")]
     error = np.array([m.together - s.true[2] for m, s in known])
     error = error[np.isfinite(error)]
     wide = [np.mean(error), np.mean(np.abs(error))] if len(error) else [np.nan, np.nan]
-    fired = [misfit_fires(s.here.e) for s in found]
+    fired = [lack_of_fit_fires(s.here.e) for s in found]
     hurt = [s.harm for s in found]
-    agree = [misfit_fires(s.again) == f for s, f in zip(found, fired, strict=True)]
+    agree = [lack_of_fit_fires(s.again) == f for s, f in zip(found, fired, strict=True)]
     told = [(m.pair, s.best) for m, s in known if m.pair is not None]
     right = [set(pair.names) == set(best) for pair, best in told if best is not None]
     cells = "".join(f"{v:6.2f}" for v in (*mean, *wide))

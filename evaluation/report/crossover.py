@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from eagle._values.arrays import Array
-from eagle.metrics.ranking import consistency
+from evaluation.consistency import consistency
 from evaluation.measure import budgets
 from evaluation.report import paper
 from evaluation.report.page import Page, number

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from eagle._values.arrays import Array
-from eagle.metrics.ranking import consistency
 from eagle.theory import information_bound, information_bound_general
+from evaluation.consistency import consistency
 from evaluation.measure import budgets, lengths
 from evaluation.report import paper
 from evaluation.report.page import Page, number, spread

@@ -7,8 +7,8 @@ from typing import final
 
 import numpy as np
 
-from eagle.metrics.ranking import consistency
 from eagle.metrics.stability import chance, jaccard
+from evaluation.consistency import consistency
 from evaluation.report import paper
 from evaluation.report.crossover import RIVAL
 from evaluation.report.page import Page, listed, number, spread

@@ -10,9 +10,9 @@ import numpy as np
 
 from eagle._values.arrays import Array
 from eagle._values.ties import rank
-from eagle.metrics.ranking import consistency
 from eagle.metrics.stability import chance, jaccard
 from eagle.metrics.truth import agreement, coverage, relative_error, width
+from evaluation.consistency import consistency
 from evaluation.report import paper
 from evaluation.report.page import Page, bold, listed, number, spread
 from evaluation.report.records import DEFAULT, SPOKEN, Records, mean

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, final
 
@@ -24,8 +24,6 @@ from eagle.errors import InputError, LimitError
 from eagle.explainer import Explainer, setup_of
 from eagle.explanation import Explanation
 from eagle.limit import Limit, Meter, refuse_limit
-from eagle.metrics.entropy import sign_entropy
-from eagle.metrics.ranking import consistency
 from eagle.metrics.stability import chance, jaccard
 from eagle.metrics.truth import agreement
 
@@ -85,30 +83,6 @@ class Compared:
         if self.converged is None:
             return float("nan")
         return agreement(self.scores, self.converged.scores, self.k)
-
-    @property
-    def sign_entropy(self) -> float:
-        """The entropy of signs over runs, in bits; NaN for a single run.
-
-        Scores without signs are refused.
-        """
-        return sign_entropy(self._signed_scores) if len(self.runs) > 1 else float("nan")
-
-    @property
-    def consistency(self) -> float:
-        """How well the runs agree on signs and ranks, from 0 to 1; NaN for a single run.
-
-        Scores without signs are refused.
-        """
-        return consistency(self._signed_scores) if len(self.runs) > 1 else float("nan")
-
-    @property
-    def _signed_scores(self) -> Array:
-        """The scores, if they have signs. Importances are never negative, so they always agree."""
-        unsigned = [e.method for e in self.runs if not e.signed]
-        if unsigned:
-            raise InputError(f"the scores of {unsigned[0]} have no sign to agree on")
-        return self.scores
 
 
 @final
@@ -259,8 +233,15 @@ def compare_methods(
         raise
     finally:
         line.close()
-    truth = made.pop(0) if converged is not None else None
-    each = [tuple(made[i : i + runs]) for i in range(0, len(made), runs)]
+    return comparison_of(made, runs, k, converged is not None)
+
+
+def comparison_of(made: Sequence[Explanation], runs: int, k: int, converged: bool) -> Comparison:
+    """The comparison of explanations in the order in which they are made, also if the last are
+    lacking: the converged one first, if there is one, then the runs of each method."""
+    truth = made[0] if converged else None
+    rest = made[converged:]
+    each = [tuple(rest[i : i + runs]) for i in range(0, len(rest), runs)]
     return Comparison(tuple(Compared(some, k, truth) for some in each), k, truth)
 
 

@@ -43,45 +43,56 @@ NOTHING: Final[frozenset[Need]] = frozenset()
 class Space(Protocol):
     """The perturbations of one instance. Only `draw` and `pools` are random.
 
-    Coordinate j of a point determines feature j, and nothing else does.
+    Coordinate j of a point determines feature j, and nothing else does. A class that inherits from
+    this one need only have what is abstract.
     """
 
     @property
+    @abstractmethod
     def law(self) -> Hashable:
         """Cache key. Spaces with equal keys map equal points to equal features and share plans."""
 
     @property
     def masks(self) -> bool:
-        """Whether a point says which parts of an image or a text are kept.
+        """Whether a point says which parts of an image or a text are kept; by default not.
 
         Then all masks of one size are equally likely: `counts` is the whole law.
         """
+        return False
 
     @property
+    @abstractmethod
     def steps(self) -> int:
         """How many steps a coordinate has; step 0 is the instance's own value."""
 
     @property
     def counts(self) -> Array | None:
         """On masks, the probability that k parts are kept, shape (d + 1,); else None."""
+        return None
 
     @property
+    @abstractmethod
     def origin(self) -> Points:
         """The point, shape (d,), that stands for the instance itself."""
 
+    @abstractmethod
     def draw(self, n: int, rng: np.random.Generator) -> Points:
         """n random points, shape (n, d)."""
 
     def pools(self, count: int, n: int, rng: np.random.Generator) -> Points:
         """The same as `count` draws of n points, one after another, shape (count, n, d)."""
+        return np.stack([self.draw(n, rng) for _ in range(count)])
 
+    @abstractmethod
     def features(self, points: Points, out: Array | None = None) -> Array:
         """The features of the points, shape (n, d), written to `out` if given."""
 
     def values(self, points: Points) -> Array:
         """The values that are asked, shape (n, d): numbers as they are, levels as codes, missing
-        values as NaN; for an image or a text, the features."""
+        values as NaN; by default the features, as for an image or a text."""
+        return self.features(points)
 
+    @abstractmethod
     def distinct(self, points: Points) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """The places of the points that repeat no earlier one, and how often each occurs."""
 
@@ -257,15 +268,15 @@ class Rows:
     """All that a surrogate may know of its rows before the answers. Each row is there once.
 
     `features`, shape (n, d), are what it is fitted on; the first row is the instance. `weight`,
-    shape (n,), is how much each row counts. `often` is the row's multiplicity in the plan. `weight`
-    is already multiplied by it. `balanced` says whether the rows fill their law evenly, in this
-    order. A surrogate that needs it also gets the `law`, and the `points` in the encoding of their
-    space.
+    shape (n,), is how much each row counts. `repeats` is the row's multiplicity in the plan, and
+    `weight` is already multiplied by it. `balanced` says whether the rows fill their law evenly, in
+    this order. A surrogate that needs it also gets the `law`, and the `points` in the encoding of
+    their space.
     """
 
     features: Array
     weight: Array
-    often: Array
+    repeats: Array
     balanced: bool = False
     law: Law | None = None
     points: Points | None = None
@@ -281,7 +292,7 @@ class Rows:
     def take(self, index: Any) -> Rows:
         """The rows at these places, which may repeat."""
         points = None if self.points is None else self.points[index]
-        arrays = self.features[index], self.weight[index], self.often[index]
+        arrays = self.features[index], self.weight[index], self.repeats[index]
         return Rows(*arrays, self.balanced, self.law, points)
 
 

@@ -48,17 +48,17 @@ class Cost:
 
 @final
 @dataclass(frozen=True)
-class Fare:
+class RequestCost:
     """What it takes to ask a model by requests: how many, bytes to send and seconds if known.
 
-    `tokens` are about those of a language model. `together` are under way at once.
+    `tokens` are about those of a language model. `concurrency` are under way at once.
     """
 
     requests: int
     bytes: int | None
     seconds: float | None
     tokens: int | None = None
-    together: int = 1
+    concurrency: int = 1
 
 
 @runtime_checkable
@@ -79,7 +79,7 @@ class Remote(Protocol):
     def fresh(self, table: Any) -> int:
         """How many rows of a table it would ask, since it has no answer to them."""
 
-    def fare(self, table: Any, calls: Sequence[int]) -> Fare:
+    def request_cost(self, table: Any, calls: Sequence[int]) -> RequestCost:
         """The cost of some calls. `calls` has the rows of each, all like those of the table."""
 
 
@@ -210,13 +210,13 @@ def estimate_calls(
     seconds = None if count is None or seconds_per_call is None else count * seconds_per_call
     size = tokens = requests = None
     if model is not None:
-        fare = model.fare(table, calls or [most])
-        size, tokens = fare.bytes, fare.tokens
+        request_cost = model.request_cost(table, calls or [most])
+        size, tokens = request_cost.bytes, request_cost.tokens
         if calls is not None:
-            count = requests = fare.requests
-            seconds = fare.seconds
+            count = requests = request_cost.requests
+            seconds = request_cost.seconds
             if seconds is None and seconds_per_call is not None:
-                seconds = -(-count // fare.together) * seconds_per_call
+                seconds = -(-count // request_cost.concurrency) * seconds_per_call
     if price_per_1000_tokens is not None and tokens is None:
         raise InputError("this model counts no tokens, so they have no price: give price_per_row")
     return CostEstimate(
@@ -247,8 +247,8 @@ def expected_cost(
     if model is None:
         return Cost(sum(calls), len(calls))
     asked = [model.fresh(table) for table in every()] if model.stores else calls
-    fare = model.fare(like(), [rows for rows in asked if rows])
-    return Cost(sum(calls), fare.requests, tokens=fare.tokens)
+    request_cost = model.request_cost(like(), [rows for rows in asked if rows])
+    return Cost(sum(calls), request_cost.requests, tokens=request_cost.tokens)
 
 
 def check_price(price: Any) -> None:

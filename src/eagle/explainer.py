@@ -138,8 +138,7 @@ class Explainer:
         if not name.startswith("_"):
             raise AttributeError(
                 f"{name} of an explainer cannot be set: with_options(method, budget=…, "
-                "random_state=…) "
-                "makes another explainer, and all else is given where one is made"
+                "random_state=…) makes another explainer, and all else is given where one is made"
             )
         super().__setattr__(name, value)
 
@@ -210,8 +209,8 @@ class Explainer:
         """Explain many rows from shared model calls; with a rule, each until it is met.
 
         The result is a sequence of explanations, and one table. `evidence` says whether the rows
-        that each was fitted to are kept, for `about`, `misfit` and warnings; by default they are,
-        up to 256 MiB in all. Where many rows of a table are explained, `survey` costs less. A
+        that each was fitted to are kept, for `about`, `lack_of_fit` and warnings; by default they
+        are, up to 256 MiB in all. Where many rows of a table are explained, `survey` costs less. A
         `limit` holds for all rows together: nothing is asked that would cross it.
 
         If the model fails, or Ctrl-C or anything else ends this early, the exception has all

@@ -47,7 +47,7 @@ from eagle.surrogates.saved import plain_posterior, plain_surrogate
 if TYPE_CHECKING:
     import pandas as pd
 
-    from eagle._engine.misfit import Misfit, Pair
+    from eagle._engine.lack_of_fit import LackOfFit, Pair
     from eagle.display.sheet import Sheet
 
 
@@ -186,20 +186,20 @@ class Explanation(Saved):
         """The fit to the first `rows` rows alone."""
         return self._fit_to(self.target, integer(rows, "rows", 1))
 
-    # -- what the line misses: see eagle._engine.misfit -------------------------------------------
+    # -- what the line misses: see eagle._engine.lack_of_fit --------------------------------------
 
     @cached_property
-    def misfit(self) -> Misfit | None:
+    def lack_of_fit(self) -> LackOfFit | None:
         """How much of the local variation the line explains, and what it misses; None if the
         surrogate is not a line."""
-        from eagle._engine.misfit import misfit
+        from eagle._engine.lack_of_fit import lack_of_fit
 
-        return misfit(self)
+        return lack_of_fit(self)
 
     def interactions(self, k: int = 5) -> tuple[Pair, ...]:
         """The k pairs of features that act together most, with their share of the local variation
         and a p-value. They have no intervals, since none have been shown to cover."""
-        from eagle._engine.misfit import interactions
+        from eagle._engine.lack_of_fit import interactions
 
         return interactions(self, integer(k, "k", 1))
 
@@ -290,20 +290,6 @@ class Explanation(Saved):
         made: Explanation = container.load(path, CLASSES, key, "explanation")
         return made
 
-    def to_json(self, indent: int | None = None) -> str:
-        """What `save` writes, as a text."""
-        if indent is not None:
-            integer(indent, "indent", 0)
-        return container.text_of(self.to_dict(), indent)
-
-    @classmethod
-    def from_json(cls, text: str) -> Explanation:
-        """The explanation that `to_json` wrote."""
-        from eagle.saved.classes import CLASSES
-
-        made: Explanation = container.value_in(text, CLASSES, None, "explanation")
-        return made
-
     def to_dict(self, *, key: Key = None) -> dict[str, Any]:
         """What `save` writes, as plain data.
 
@@ -312,11 +298,11 @@ class Explanation(Saved):
         return container.dump("explanation", self, self._words(), key)
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Explanation:
+    def from_dict(cls, data: Mapping[str, Any], *, key: Key = None) -> Explanation:
         """The explanation that `to_dict` wrote."""
         from eagle.saved.classes import CLASSES
 
-        made: Explanation = container.value_in(data, CLASSES, None, "explanation")
+        made: Explanation = container.value_in(data, CLASSES, key, "explanation")
         return made
 
     def _words(self) -> dict[str, Any]:
@@ -359,7 +345,7 @@ class Explanation(Saved):
     def to_saved(self) -> dict[str, Any]:
         """What a file keeps: plain values, also of what was made by classes of one's own."""
         e = self.evidence
-        rows = Asked(e.points, e.features, e.weight, e.answers, e.often, e.moves, e.law)
+        rows = Asked(e.points, e.features, e.weight, e.answers, e.repeats, e.moves, e.law)
         return {
             **values_of(self),
             "evidence": rows,
@@ -374,8 +360,8 @@ class Explanation(Saved):
         made = cls(**kept)
         e, d, n = made.evidence, len(made.names), len(made.evidence.weight)
         features = (made.conditions, made.data, made.scores, made.contrast)
-        rows = (e.points, e.features, e.answers, e.often)
-        if not d or any(len(one) != d for one in features):
+        rows = (e.points, e.features, e.answers, e.repeats)
+        if not d or any(len(one) != d for one in features) or len(made.slopes) not in (0, d):
             raise ValueError("its features do not fit one another")
         if not n or any(len(one) != n for one in rows) or e.answers.shape != (n, len(made.outputs)):
             raise ValueError("its rows do not fit one another")

@@ -504,25 +504,26 @@ class Explanations(Sequence[Explanation]):
 
         return statements.importance(self, level, sample)
 
-    def effect(self, level: float = LEVEL, *, sample: bool = True) -> Means:
+    def mean_score(self, level: float = LEVEL, *, sample: bool = True) -> Means:
         """The mean score of each feature, with its sign and an interval."""
         from eagle._questions import statements
 
-        return statements.effect(self, level, sample)
+        return statements.mean_score(self, level, sample)
 
-    def share_in_top(self, k: int, level: float = LEVEL, *, sample: bool = True) -> Means:
+    def top_k_share(self, k: int, level: float = LEVEL, *, sample: bool = True) -> Means:
         """The share of rows in which each feature is among the k strongest, with an interval."""
         from eagle._questions import statements
 
-        return statements.share_in_top(self, integer(k, "k", 1), level, sample)
+        return statements.top_k_share(self, integer(k, "k", 1), level, sample)
 
     def summary(self, k: int = 3, level: float = LEVEL, *, sample: bool = True) -> pd.DataFrame:
         """What drives the model over these rows: a row for each feature, the strongest first.
 
-        `importance` is the mean size of the score, from `low` to `high`; `effect` its mean, from
-        `effect_low` to `effect_high`; `top` the share of rows in which the feature is among the k
-        strongest, from `top_low` to `top_high`. Where scores are slopes, `slope` is what one step
-        is. `.attrs["fit"]` says how well lines fit the rows, and `.attrs["notes"]` are `notes`.
+        `importance` is the mean size of the score, from `low` to `high`; `mean_score` its mean,
+        with its sign; `top_k_share` the share of rows in which the feature is among the k
+        strongest. Both have their own `_low` and `_high`. Where scores are slopes, `slope` is what
+        one step is. `.attrs["fit"]` says how well lines fit the rows, and `.attrs["notes"]` are
+        `notes`.
         """
         from eagle._questions import statements
 
@@ -577,7 +578,7 @@ class Explanations(Sequence[Explanation]):
         if path.is_dir():
             from eagle.saved import folders
 
-            return folders.load(path)
+            return folders.load(path, key)
         from eagle.saved.many import load
 
         return load(path, key)
@@ -730,7 +731,7 @@ def thin(e: Explanation) -> Explanation:
     """An explanation without the rows that it was fitted to."""
     first = e.evidence
     one = Asked(
-        first.points[:1], first.features[:1], first.weight[:1], first.answers[:1], first.often[:1]
+        first.points[:1], first.features[:1], first.weight[:1], first.answers[:1], first.repeats[:1]
     )
     return replace(e, evidence=one, surrogate=None, note=e.note or NO_EVIDENCE)
 

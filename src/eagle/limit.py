@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from contextvars import ContextVar, Token
 from dataclasses import dataclass, field, replace
-from threading import Lock
+from threading import Lock, RLock
 from typing import Any, Final, final
 
 from eagle._values.checks import integer
@@ -145,7 +145,8 @@ class Meter:
     """Counts what is asked, by any number of threads, and refuses what would cross the limit.
 
     Rows are counted before they are asked, since a call that fails may be billed as well; tokens
-    under way by their estimate, until the reply says how many they were.
+    under way by their estimate, until the reply says how many they were. Threads that must not ask
+    what another one is asking take turns, by the lock `turn`.
     """
 
     def __init__(self, limit: Limit | None = None, spent: Cost | None = None) -> None:
@@ -153,7 +154,7 @@ class Meter:
         self._spent = spent or Cost()
         self._expected = 0
         self._began: list[float] = []
-        self._lock = Lock()
+        self._lock, self.turn = Lock(), RLock()
 
     @property
     def cost(self) -> Cost:

@@ -214,7 +214,7 @@ def test_what_is_saved(page: Served, tab: Tab, tmp_path: Path) -> None:
     svg = saved("SVG picture").decode()
     assert "var(" not in svg
     assert svg.count('data-part="box"') == 5
-    e = Explanation.from_json(saved("JSON, all of it").decode())
+    e = Explanation.from_dict(json.loads(saved("JSON, all of it")))
     shown = scores(one)
     assert shown == pytest.approx({str(j): s for j, s in enumerate(e.scores)}, abs=6e-4)
 

@@ -109,6 +109,9 @@ ASKED: dict[str, Callable[[Any], Any]] = {
     "a survey's supplement": lambda m: (
         surveyed(m).survey(64, progress=False).explain(DATA.max(axis=0) + 1)
     ),
+    "Shapley values": lambda m: surveyed(m).shapley_survey(
+        np.tile(DATA, (2, 1))[:60], budget=4, progress=False
+    ),
     "predict": lambda m: surveyed(m).predict(np.tile(DATA, (2, 1))),
 }
 """Ways to ask, in calls of at most 30 rows: at least three of them, and 30 rows in the first."""
@@ -369,7 +372,6 @@ def tiny(factor: float) -> Callable[[Any], Any]:
     [
         *(methods.EAGLE_BALANCED, methods.EAGLE, peers.LIME, peers.BAYESLIME),
         *(peers.S_LIME, peers.UNRAVEL, peers.SHAP_KERNEL, peers.TILIA),
-        peers.bayeslime_to_go(0.1),
     ],
     ids=lambda method: method.name,
 )
@@ -634,4 +636,4 @@ def test_values_of_odd_kinds_are_answered(make: Make) -> None:
     for text in (str(e), repr(e), e._repr_html_()):
         text.encode("utf-8")
     assert len(e.to_frame()) == len(e.names)
-    assert eagle.Explanation.from_json(e.to_json()).names == e.names
+    assert eagle.Explanation.from_dict(e.to_dict()).names == e.names

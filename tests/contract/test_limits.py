@@ -103,6 +103,9 @@ WAYS: dict[str, Way] = {
         e, [methods.EAGLE, peers.LIME], X[0], 2, limit=limit, progress=False
     ),
     "survey": lambda e, limit: e.survey(128, limit=limit, progress=False),
+    "Shapley values": lambda e, limit: e.shapley_survey(
+        X[:20], budget=4, background=10, limit=limit, progress=False
+    ),
 }
 GROWING: dict[str, Way] = {
     "explain": lambda e, limit: e.explain(X[0], until=NEVER, limit=limit, progress=False),
@@ -430,3 +433,19 @@ def test_estimates_say_requests_and_what_is_limited_is_what_was_estimated() -> N
         assert str(estimate).startswith("180 rows in 90 requests, about ")
         assert "about 1,260 tokens, for 2.52 at 2 per 1,000 tokens" in str(estimate)
         assert estimate.cost == Cost(180, 90, 0.0, 1260)
+
+
+def test_rows_that_tell_whether_a_model_is_the_one_are_counted_request_by_request(
+    tmp_path: Path,
+) -> None:
+    with Billing() as server:
+        made = explainer(model(server)).survey(128, progress=False)
+        made.save(tmp_path / "survey.json")
+        before = server.cost
+        read = Survey.load(tmp_path / "survey.json", model(server, concurrency=1))
+        assert server.cost.rows > before.rows
+        assert read.cost.calls - made.cost.calls == server.cost.calls - before.calls > 1
+        assert (read.cost.tokens or 0) - (made.cost.tokens or 0) == EACH * (
+            server.cost.rows - before.rows
+        )
+        assert read.cost.model_seconds > made.cost.model_seconds

@@ -21,8 +21,6 @@ OFFSETS = [
     methods.EAGLE_BALANCED,
     peers.LIME,
     peers.GLIME_GAUSS,
-    peers.GLIME_LAPLACE,
-    peers.GLIME_UNIFORM,
     peers.UNRAVEL,
 ]
 

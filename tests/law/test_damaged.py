@@ -11,6 +11,7 @@ import os
 import resource
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ import pytest
 
 import damage
 import eagle
+from eagle.explanations import Explanations
 from eagle.models.ledger import Ledger
 from eagle.saved.folders import Manifest
 
@@ -36,6 +38,8 @@ def refused(name: str, path: Path, before: Any) -> bool:
         if name == "ledger":
             return not ledger_is_whole(path, before)
         read: Any = Manifest.read(path.parent) if name == "manifest" else eagle.load(path)
+        if isinstance(read, Explanations):
+            list(read)  # each is read when it is looked at
     except eagle.EagleError as error:
         said = str(error)
         assert said.isprintable()
@@ -85,6 +89,7 @@ def test_damage_is_found_and_takes_no_time(block: int, tmp_path: Path) -> None:
         before: Any = None if forged else whole.get(name)
         if name == "ledger":
             before = answers_before(path)
+        forget_peak()
         began, memory = time.perf_counter(), peak()
         try:
             refused(name, spoilt, before)
@@ -95,6 +100,12 @@ def test_damage_is_found_and_takes_no_time(block: int, tmp_path: Path) -> None:
         assert spent < MAX_SECONDS, (number, name, spent)
         assert more < MAX_BYTES, (number, name, more)
         gc.collect(0)
+
+
+def forget_peak() -> None:
+    """From now on the peak is what is held from now on, where the system can forget the last."""
+    with suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5")
 
 
 def peak() -> int:

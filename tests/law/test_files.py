@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -10,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
@@ -21,6 +23,7 @@ from eagle._engine.method import Method
 from eagle._values.arrays import Array
 from eagle.designs.balanced import Sobol
 from eagle.io import container, values
+from eagle.io import parquet as tables
 from eagle.kernels import Exponential
 from eagle.surrogates.fit import Fit, Surrogate
 from eagle.surrogates.robust import Robust
@@ -101,6 +104,21 @@ def test_a_key_is_needed_where_one_was_given(name: str, tmp_path: Path) -> None:
     for key in ("", 7):
         with pytest.raises(eagle.InputError, match="a key is a text or bytes"):
             result.save(keyed, key=key)
+
+
+@pytest.mark.parametrize("load", [eagle.load, eagle.Explanations.load, eagle.verify])
+def test_a_folder_which_has_no_key_is_refused_with_one(load: Any) -> None:
+    with pytest.raises(eagle.InputError, match=r"was not sealed with a key"):
+        load(damage.files()["manifest"].parent, key="secret")
+
+
+@pytest.mark.parametrize("name", ["explanation, text", "background, pandas"])
+def test_a_dictionary_with_a_key_is_read_with_it(name: str) -> None:
+    result = eagle.load(damage.files()[name])
+    data = result.to_dict(key="secret")
+    assert type(result).from_dict(data, key="secret").to_dict() == result.to_dict()
+    with pytest.raises(eagle.InputError, match="give that key"):
+        type(result).from_dict(data)
 
 
 def test_any_tool_opens_the_table_and_the_json() -> None:
@@ -226,6 +244,108 @@ def test_nothing_that_a_file_names_is_made(tmp_path: Path) -> None:
 
     with pytest.raises(eagle.InputError, match=r"'Popen', which this version .* does not know"):
         eagle.Explanation.from_dict(forged(explanation().to_dict(), named))
+
+
+@pytest.mark.parametrize("name", [n for n in damage.files() if n.startswith("explanation, ")])
+def test_what_is_of_another_type_than_its_field_is_refused(name: str) -> None:
+    data = json.loads(damage.files()[name].read_text("utf-8"))
+    known = {"target", "data", "outputs"}  # which may be anything
+    for field in data["saved"].keys() - known - {"is"}:
+
+        def bend(saved: dict[str, Any], field: str = field) -> None:
+            saved[field] = {"is": "Prior", "slopes": 1.0, "intercept": 1.0}
+
+        with pytest.raises(eagle.InputError, match=f"{field} of Explanation is of the wrong type"):
+            eagle.Explanation.from_dict(forged(copy.deepcopy(data), bend))
+
+
+# -- sizes --------------------------------------------------------------------------------------
+
+
+def retold(name: str, change: Callable[[pa.Table], pa.Table], **options: Any) -> bytes:
+    """The table of a file, changed, under a forger's seal."""
+    source = parquet.ParquetFile(damage.files()[name])
+    said = {**source.schema_arrow.metadata, tables.SEAL: tables.marker(None) + b"0" * 64}
+    out = pa.BufferOutputStream()
+    parquet.write_table(change(source.read()).replace_schema_metadata(said), out, **options)
+    spoilt = bytearray(out.getvalue().to_pybytes())
+    at = spoilt.rfind(tables.marker(None)) + len(tables.marker(None))
+    spoilt[at : at + 64] = tables.seal_at(spoilt, at, None).encode()
+    return bytes(spoilt)
+
+
+def many_rows(table: pa.Table) -> pa.Table:
+    return pa.concat_tables([table.slice(0, 1)] * 60_000)
+
+
+def wide(table: pa.Table) -> pa.Table:
+    tall = pa.concat_tables([table.slice(0, 1)] * 10_000)
+    more = {f"more {k}": pa.array(np.zeros(len(tall))) for k in range(500)}
+    return pa.table({**dict(zip(tall.column_names, tall.columns, strict=True)), **more})
+
+
+def long_text(table: pa.Table) -> pa.Table:
+    place = table.column_names.index("target")
+    text = pa.array(["x" * 50_000_000] * len(table))
+    return table.set_column(place, "target", text)
+
+
+@pytest.mark.parametrize(
+    ("change", "options"),
+    [
+        (many_rows, {}),
+        (wide, {}),
+        (long_text, {"compression": "zstd", "use_dictionary": False}),
+        (lambda t: t, {"use_dictionary": False, "column_encoding": {"id": "DELTA_BYTE_ARRAY"}}),
+    ],
+)
+def test_a_table_that_unpacks_to_far_more_than_its_bytes_is_not_read(
+    change: Any, options: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "m.parquet").write_bytes(retold("explanations, survey", change, **options))
+
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise AssertionError("it was unpacked")
+
+    monkeypatch.setattr(parquet.ParquetFile, "read", refuse)
+    with pytest.raises(eagle.InputError, match="far more than it has bytes"):
+        eagle.load(tmp_path / "m.parquet")
+
+
+def test_a_text_that_repeats_is_held_once(tmp_path: Path) -> None:
+    def repeat(table: pa.Table) -> pa.Table:
+        tall = pa.concat_tables([table.slice(0, 1)] * 3_000)
+        return tall.set_column(0, "id", pa.array([json.dumps("x" * 300_000)] * len(tall)))
+
+    (tmp_path / "m.parquet").write_bytes(retold("explanations, survey", repeat))
+    loaded = eagle.load(tmp_path / "m.parquet")
+    assert len({id(one) for one in loaded.ids}) == 1
+
+
+def test_explanations_that_repeat_can_be_read(tmp_path: Path) -> None:
+    explainer = eagle.Explainer(model, X, budget=20)
+    many = explainer.survey(64, progress=False).explain_many(
+        X[:1].repeat(30_000, 0), progress=False
+    )
+    many.save(tmp_path / "m.parquet")
+    loaded = eagle.load(tmp_path / "m.parquet")
+    assert np.array_equal(loaded.scores, many.scores)
+
+
+@pytest.mark.parametrize("width", [10**9, 10**18, -1, 2**70, 3])
+def test_a_background_has_as_many_columns_as_it_says(width: int) -> None:
+    def widen(saved: dict[str, Any]) -> None:
+        for pair in saved["template"]["map"]:
+            pair[1] = {"width": width, "names": None}.get(pair[0], pair[1])
+
+    data = json.loads(damage.files()["background, array"].read_text("utf-8"))
+    with pytest.raises(eagle.InputError, match="its columns do not fit its table"):
+        eagle.Background.from_dict(forged(data, widen))
+
+
+def test_a_text_of_nothing_but_parts_is_not_parsed() -> None:
+    with pytest.raises(ValueError, match="far more parts"):
+        container.parse(b"[" + b"[]," * 1_000_000 + b"[]]")
 
 
 # -- values -------------------------------------------------------------------------------------

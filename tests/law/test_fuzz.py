@@ -45,7 +45,7 @@ def holds(e: Explanation) -> None:
         assert all(line.isprintable() for line in text.split("\n"))
         text.encode("utf-8")
     assert len(e.to_frame()) == d
-    assert e.to_json()
+    assert e.to_dict()
 
 
 def paid(found: Any, case: hostile.Case) -> None:

@@ -71,7 +71,7 @@ def one_said(e: eagle.Explanation) -> dict[str, Any]:
         "frame": csv(e.to_frame()),
         "list": e.as_list(),
         "sure": e.sure().tolist(),
-        "misfit": str(e.misfit) if e.surrogate is not None else "",
+        "lack_of_fit": str(e.lack_of_fit) if e.surrogate is not None else "",
         **({"shap": shap_said(e)} if e.signed and not np.isnan(e.prediction) else {}),
     }
 

@@ -494,10 +494,10 @@ def test_results_are_shown_drawn_and_given_to_others() -> None:
     eagle.report(made, every, progress=False)
     assert "what having this value adds" not in every.getvalue()
     assert "survey = explainer.shapley_survey(rows)" in every.getvalue()
-    assert e.misfit is None
+    assert e.lack_of_fit is None
     joint = np.diff(e.interval(joint=True), axis=1)
     assert (joint >= np.diff(e.interval(), axis=1)).all()
     assert 0 <= e.probability_top(1).min() <= e.probability_top(1).max() <= 1
-    again = eagle.Explanation.from_json(e.to_json())
+    again = eagle.Explanation.from_dict(e.to_dict())
     np.testing.assert_allclose(again.scores, e.scores)
     assert again.additive

@@ -69,7 +69,7 @@ OF_ONE: dict[str, Callable[[eagle.Explanation, Path], str]] = {
     "table": lambda e, _: e.to_frame().to_string(),
     "JSON of the page": lambda e, _: json.dumps(payload(e)),
     "attribution": lambda e, _: written(lambda: plot.attribution(e)),
-    "comparison": lambda e, _: written(lambda: plot.comparison({"one": e, "same": e})),
+    "comparison": lambda e, _: written(lambda: plot.compare_explanations({"one": e, "same": e})),
     "convergence": lambda e, _: written(lambda: plot.convergence(e, steps=2)),
 }
 
@@ -87,7 +87,7 @@ OF_MANY: dict[str, Callable[[eagle.Explanations, Path], str]] = {
     "beeswarm": lambda e, _: written(lambda: plot.beeswarm(e)),
     "heatmap": lambda e, _: written(lambda: plot.heatmap(e)),
     "groups drawn": lambda e, _: written(
-        lambda: plot.groups(e.compare_groups({"one": HALF, "other": ~HALF}))
+        lambda: plot.compare_groups(e.compare_groups({"one": HALF, "other": ~HALF}))
     ),
 }
 

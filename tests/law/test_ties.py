@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 import eagle
 from eagle._values.ties import TIE, best, rank
-from eagle.metrics.ranking import rank_similarity
 from eagle.metrics.validate import strongest
+from evaluation.consistency import rank_similarity
 
 SIZES = st.lists(
     st.one_of(st.integers(0, 4).map(float), st.floats(0, 1e3, allow_subnormal=False)),

@@ -490,7 +490,7 @@ def test_the_packages_own_noise_is_silent_and_the_models_is_not(
 def test_bounds_with_a_level_save() -> None:
     model, X, y = NUMBERS
     e = Explainer(model, X, method=peers.calibrated_explanations(y)).explain(X[0])
-    again = eagle.Explanation.from_json(e.to_json())
+    again = eagle.Explanation.from_dict(e.to_dict())
     assert np.array_equal(again.interval(0.9), e.interval(0.9))
 
 

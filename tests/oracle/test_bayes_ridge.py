@@ -334,20 +334,6 @@ def test_intervals_cover_when_nothing_is_given(binary: bool) -> None:
     assert abs(np.mean(held) - 0.9) < 0.03
 
 
-def test_a_prior_mean_stretched_to_the_size_of_the_scores() -> None:
-    z, y, weight = sample(4)
-    prior = (1.0, 0.0, -4.0, 2.0, 0.5)
-    found = BayesRidge(2.0, 3.0).fit(z, y, weight)
-    size = np.abs(found.scores).max() / 4.0
-    stretched = tuple((size * np.array(prior)).tolist())
-    ours = BayesRidge(2.0, 3.0, prior, rescale=True).fit(z, y, weight)
-    explicit = BayesRidge(2.0, 3.0, stretched).fit(z, y, weight)
-    assert np.allclose(ours.scores, explicit.scores, rtol=1e-12)
-    assert np.isclose(ours.intercept, explicit.intercept, rtol=1e-12)
-    still = BayesRidge(2.0, 3.0, 0.0, rescale=True).fit(z, y, weight)
-    assert np.array_equal(still.scores, found.scores)
-
-
 # -- rows held out ------------------------------------------------------------------------------
 
 
@@ -387,7 +373,7 @@ def test_a_prior_that_moves_the_scores_has_no_rows_held_out() -> None:
         ({"mean": 0.5}, "a prior mean needs a precision"),
         ({"precision": 1.0, "mean": float("nan")}, "a prior mean is a number, or one for each"),
         ({"precision": 1.0, "mean": ((1.0, 2.0),)}, "a prior mean is a number, or one for each"),
-        ({"most": 0}, "integer of at least 1"),
+        ({"max_display": 0}, "integer of at least 1"),
         ({"tolerance": -1.0}, "tolerance"),
     ],
 )

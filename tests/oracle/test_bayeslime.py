@@ -15,7 +15,7 @@ from eagle import peers
 from eagle._engine.method import Method
 from eagle._values.arrays import Array
 from eagle._values.posterior import StudentT
-from eagle.peers.focus import Focus, ToGo, to_go
+from eagle.peers.focus import Focus
 from tables import explainer_of
 
 
@@ -123,9 +123,6 @@ def test_fifty_calls_of_ten() -> None:
     e = explained(peers.BAYESLIME, model, budget=500)
     assert [len(X) for X in model.asked] == [10] * 50
     assert (e.cost.rows, e.cost.calls) == (500, 50)
-    whole = Recorder(bent)
-    explained(peers.BAYESLIME_REPOSITORY, whole, budget=500)
-    assert [len(X) for X in whole.asked] == [100, 400]
 
 
 def test_focus_asks_where_the_line_is_unsure() -> None:
@@ -140,66 +137,9 @@ def test_focus_asks_where_the_line_is_unsure() -> None:
     assert unsure(focus) > 1.1 * unsure(iid)
 
 
-# -- how many are to go ---------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("width", [0.01, 0.05, 0.3])
-@pytest.mark.parametrize("q", [0.5, 0.25, 0.1])
-def test_perturbations_to_go(width: float, q: float) -> None:
-    s2, pi, asked = 0.04, 0.6, 37
-    z = stats.norm.ppf(0.975)
-    published = 4 * s2 / (pi * (width / z) ** 2) - asked
-    if q == 0.5:
-        assert to_go(s2, pi, width, 0.95, asked) == int(np.ceil(published))
-    wanted = s2 / (q * (1 - q) * pi * (width / z) ** 2) - asked
-    assert to_go(s2, pi, width, 0.95, asked, q * (1 - q)) == int(np.ceil(wanted))
-    at_ninety = to_go(s2, pi, width, 0.9, 0)
-    assert at_ninety == int(np.ceil(4 * s2 / (pi * (width / stats.norm.ppf(0.95)) ** 2)))
-
-
-def test_no_width_is_too_narrow_to_count_with() -> None:
-    """As many rows as there can be, not an overflow."""
-    e = explained(peers.bayeslime_to_go(1e-200), budget=300)
-    assert e.cost.rows == 300
-
-
-@pytest.mark.parametrize("width", [0.1, 0.06])
-@pytest.mark.parametrize("row", [0, 3, 9])
-def test_the_widest_interval_has_the_width_asked(width: float, row: int) -> None:
-    """If features match with unequal probabilities, the one that rarely changes decides."""
-    rng = np.random.default_rng(11)
-    flags = (rng.random((2000, 2)) < [0.07, 0.2]).astype(float)
-    data = np.column_stack([rng.normal(size=(2000, 3)), flags])
-    usual = data[(flags == 0).all(axis=1)]
-
-    def model(X: Array) -> Array:
-        return np.asarray(np.sin(3 * X[:, 0]) + X[:, 1] * X[:, 2] + X[:, 3] - X[:, 4] * X[:, 0])
-
-    method = peers.bayeslime_to_go(width, budget=100_000)
-    e = eagle.Explainer(model, eagle.Table(data, categories=[3, 4]), method=method).explain(
-        usual[[row]]
-    )
-    half = np.diff(e.interval(0.95), axis=1)[:, 0] / 2
-    assert int(np.argmax(half)) == 3
-    assert 0.85 * width <= half.max() <= 1.02 * width
-    assert half.min() < 0.8 * half.max()
-
-
-def test_a_pilot_that_is_enough_ends_there_and_a_budget_ends_all() -> None:
-    assert explained(peers.bayeslime_to_go(10.0)).cost.rows == 200
-    assert explained(peers.bayeslime_to_go(1e-5), budget=333).cost.rows == 333
-    assert explained(peers.bayeslime_to_go(0.1), budget=50).cost.rows == 50
-    flat = explained(peers.bayeslime_to_go(0.1), lambda X: np.zeros(len(X)))
-    assert flat.cost.rows == 200
-
-
 def test_what_makes_no_sense_is_refused() -> None:
     for wrong in (0.0, -1.0, float("nan"), float("inf")):
-        with pytest.raises(eagle.InputError, match="half-width"):
-            ToGo(wrong)
         with pytest.raises(eagle.InputError, match="temperature"):
             replace(Focus(), temperature=-abs(wrong))
-    with pytest.raises(eagle.InputError, match="level"):
-        ToGo(0.1, level=1.0)
     with pytest.raises(eagle.InputError, match="integer"):
         Focus(seeds=0)

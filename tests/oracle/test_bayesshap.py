@@ -101,17 +101,16 @@ def picture(method: Method, **options: Any) -> eagle.Explanation:
     return explainer_of(seen, data, method=method, task="regression", **options).explain(PICTURE)
 
 
-@pytest.mark.parametrize("design", [Coalitions(), Coalitions(singles=True)])
-def test_pictures_through_the_front_door(design: Coalitions) -> None:
+def test_pictures_through_the_front_door() -> None:
     """With a budget large enough all 64 masks are asked, once each, and count as often as they
     were drawn: with weights of their own, Shapley values come out."""
-    method = Method("exact", design, Shapley(ends=1e9), BayesLinear(EXACT))
+    method = Method("exact", Coalitions(), Shapley(ends=1e9), BayesLinear(EXACT))
     e = picture(method, budget=3000)
     assert e.cost.rows == 64
-    often = e.evidence.weight / Shapley(ends=1e9)(e.evidence.features, np.ones(6))
-    assert np.allclose(often, np.rint(often))
-    assert often.sum() == 3000
-    weight = e.evidence.weight / often
+    repeats = e.evidence.weight / Shapley(ends=1e9)(e.evidence.features, np.ones(6))
+    assert np.allclose(repeats, np.rint(repeats))
+    assert repeats.sum() == 3000
+    weight = e.evidence.weight / repeats
     fit = BayesLinear(EXACT).fit(e.evidence.features, e.evidence.answers[:, 0], weight)
     assert np.allclose(fit.scores, by_subsets(6), atol=1e-6)
 
@@ -141,9 +140,8 @@ def tables() -> list[Any]:
     return [TableInstances(ground, frame(data)).space(i) for i in (0, 5, 9)]
 
 
-@pytest.mark.parametrize("singles", [False, True])
-def test_the_plan(singles: bool) -> None:
-    design, spaces = Coalitions(singles), [*tables()]
+def test_the_plan() -> None:
+    design, spaces = Coalitions(), [*tables()]
     plans = design.plan(spaces, Shapley(), 4000, np.random.default_rng(0))
     for space, points in zip(spaces, plans, strict=True):
         z, moves = space.features(points), movable(space)
@@ -153,23 +151,18 @@ def test_the_plan(singles: bool) -> None:
         assert z[0].all()
         assert not z[1, moves].any()
         assert z[:, ~moves].all()
-        first = 2
-        if singles:
-            assert np.array_equal(z[2:7][:, moves], np.eye(5))
-            first = 7
-        share = z[first:, moves].mean(axis=0)
+        share = z[2:, moves].mean(axis=0)
         assert np.abs(share - 0.5).max() < 4 * 0.5 / np.sqrt(4000)
-        joint = np.corrcoef(z[first:, moves].T)[np.triu_indices(5, 1)]
+        joint = np.corrcoef(z[2:, moves].T)[np.triu_indices(5, 1)]
         assert np.abs(joint).max() < 4 / np.sqrt(4000)
         weight = design.weight(space, Shapley(), z)
         assert np.allclose(weight, Shapley()(z[:, :5], np.ones(5)))
 
 
-@pytest.mark.parametrize("singles", [False, True])
 @pytest.mark.parametrize("budget", [1, 2, 3, 7])
-def test_short_plans_are_the_beginnings_of_long_ones(singles: bool, budget: int) -> None:
+def test_short_plans_are_the_beginnings_of_long_ones(budget: int) -> None:
     for spaces in (tables(), [MaskSpace(6, Fair())]):
-        design = Coalitions(singles)
+        design = Coalitions()
         short, long = (
             design.plan(spaces, Shapley(), n, np.random.default_rng(1))[0] for n in (budget, 50)
         )
@@ -243,22 +236,14 @@ def nothing(space: Any) -> Seen:
     return Seen(none, Rows.each_once(space.features(none), np.empty(0)), np.empty(0))
 
 
-FOCUSED = [
-    peers.BAYESSHAP.design,
-    peers.BAYESSHAP_REPOSITORY.design,
-    peers.bayesshap_to_go(1e-4).design,
-]
-
-
-@pytest.mark.parametrize("design", FOCUSED, ids=["ten", "repository", "to go"])
-def test_candidates_are_fair_coins_whatever_the_shares_of_bins(design: Any) -> None:
+def test_candidates_are_fair_coins_whatever_the_shares_of_bins() -> None:
     """Counted: each match by a fair coin, no two of them related, and what leaves as it is there.
 
     By the shares of bins a number would match in a quarter of the rows, and a level in as many as
     have it: that is LIME's law, not Shapley's.
     """
     data, space = uneven()
-    points = pooled(design, space, 4)
+    points = pooled(peers.BAYESSHAP.design, space, 4)
     z, n = space.features(points), len(points)
     assert n >= 4000
     counts = np.bincount((z[:, :4] @ [8, 4, 2, 1]).astype(int), minlength=16)

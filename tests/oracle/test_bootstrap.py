@@ -59,23 +59,23 @@ def test_a_row_drawn_twice_is_a_row_there_twice(surrogate: Any) -> None:
     """Each resample by the surrogate itself on rows that are really repeated."""
     z, y, weight = sample(1, 40)
     boot = Bootstrap(surrogate, 8)
-    often = boot._often(40).astype(int)
-    assert (often[:, 0] == 1).all()  # the instance is always there
-    assert (often.sum(axis=1) == 40).all()
+    repeats = boot._repeats(40).astype(int)
+    assert (repeats[:, 0] == 1).all()  # the instance is always there
+    assert (repeats.sum(axis=1) == 40).all()
     for i, value in enumerate(draws(boot, z, y, weight).values):
-        rows = np.repeat(np.arange(40), often[i])
+        rows = np.repeat(np.arange(40), repeats[i])
         again = surrogate.on(Rows.each_once(z[rows], weight[rows])).fit(y[rows])
         assert np.allclose(value, again.scores, rtol=1e-6, atol=1e-8)
 
 
 def test_rows_are_drawn_evenly_and_always_the_same() -> None:
-    often = Bootstrap(Ridge(), 4000)._often(30)
-    assert np.array_equal(often, Bootstrap(Ridge(), 4000)._often(30))
-    assert not np.array_equal(often[0], often[1])
+    repeats = Bootstrap(Ridge(), 4000)._repeats(30)
+    assert np.array_equal(repeats, Bootstrap(Ridge(), 4000)._repeats(30))
+    assert not np.array_equal(repeats[0], repeats[1])
     # Each of 29 rows is drawn Binomial(29, 1/29) times: mean 1, variance 28/29.
-    assert np.allclose(often[:, 1:].mean(axis=0), 1, atol=5 / np.sqrt(4000))
-    assert np.allclose(often[:, 1:].var(axis=0), 28 / 29, atol=0.15)
-    assert Bootstrap(Ridge(), 3)._often(1).tolist() == [[1.0]] * 3
+    assert np.allclose(repeats[:, 1:].mean(axis=0), 1, atol=5 / np.sqrt(4000))
+    assert np.allclose(repeats[:, 1:].var(axis=0), 28 / 29, atol=0.15)
+    assert Bootstrap(Ridge(), 3)._repeats(1).tolist() == [[1.0]] * 3
 
 
 @given(seeds)
@@ -220,7 +220,7 @@ def test_any_planned_method_has_intervals_for_nothing(method: Any) -> None:
     assert (low <= high).all()
     assert (low < high).any()
     assert e.method == f"{method.name} (bootstrap)"
-    again = eagle.Explanation.from_json(e.to_json())
+    again = eagle.Explanation.from_dict(e.to_dict())
     assert np.array_equal(again.interval(0.9, joint=True), e.interval(0.9, joint=True))
     assert np.array_equal(again.about(e.target).interval(0.9), e.interval(0.9))
 
@@ -263,7 +263,7 @@ def test_resamples_are_told_the_bounds_of_the_answers() -> None:
     class Listening:
         needs = NOTHING
 
-        def room(self, n: int, d: int) -> int:
+        def memory(self, n: int, d: int) -> int:
             return 0
 
         def on(self, rows: Rows) -> Fitter:

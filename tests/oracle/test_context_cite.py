@@ -6,14 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.stats import spearmanr
 from sklearn.linear_model import Lasso as Reference
 from sklearn.preprocessing import StandardScaler
 
 import eagle
 from eagle import peers
 from eagle.contracts import Rows
-from eagle.metrics.faith import drop, held_out_rank
 from eagle.peers.context_cite import Lasso
 
 PARTS = {f"source {k}": f"word{k}" for k in range(9)}
@@ -41,7 +39,7 @@ def test_scores_are_those_of_scikit_learn_on_the_same_masks(tokens: int) -> None
     method = peers.context_cite_for(tokens) if tokens > 1 else peers.CONTEXT_CITE
     explainer = eagle.Explainer(likely, eagle.language.Prompt(separator=" "), method=method)
     e = explainer.explain({"sources": PARTS})
-    z, weight = e.evidence.features, e.evidence.often.copy()
+    z, weight = e.evidence.features, e.evidence.repeats.copy()
     weight[0] -= 1  # the prompt itself was not drawn
     seen = weight > 0
     y = e.evidence.answers[:, 0]
@@ -55,9 +53,10 @@ def test_weights_and_still_columns() -> None:
     rng = np.random.default_rng(3)
     z = (rng.random((40, 6)) < 0.5).astype(float)
     z[:, 2], z[0] = 1.0, 1.0
-    y, often = rng.normal(size=40) + z @ [1, 2, 0, 0, -3, 0.1], rng.integers(1, 4, 40).astype(float)
-    fit = Lasso(0.2).on(Rows(z, often, often)).fit(y)
-    weight = often - (np.arange(40) == 0)
+    y = rng.normal(size=40) + z @ [1, 2, 0, 0, -3, 0.1]
+    repeats = rng.integers(1, 4, 40).astype(float)
+    fit = Lasso(0.2).on(Rows(z, repeats, repeats)).fit(y)
+    weight = repeats - (np.arange(40) == 0)
     seen = weight > 0
     scaler = StandardScaler().fit(z[seen], sample_weight=weight[seen])
     lasso = Reference(0.2, tol=1e-12).fit(
@@ -67,23 +66,3 @@ def test_weights_and_still_columns() -> None:
     assert fit.scores[2] == 0
     said = lasso.predict(scaler.transform(z[:1]))[0]
     assert np.isclose(fit.local, said)
-
-
-def test_drop_and_rank_by_a_second_road() -> None:
-    rng = np.random.default_rng(5)
-    scores, masks = rng.normal(size=7), rng.random((50, 7)) < 0.5
-    answers = masks @ scores + rng.normal(size=50)
-    assert np.isclose(
-        held_out_rank(scores, masks, answers), spearmanr(masks @ scores, answers).statistic
-    )
-
-    def ask(kept: Any) -> Any:
-        return kept @ scores
-
-    order = np.argsort(-scores)
-    assert np.isclose(drop(order, ask, 3), np.sort(scores)[-3:].sum())
-    assert np.isnan(held_out_rank(np.zeros(7), masks, answers))
-    with pytest.raises(eagle.InputError, match="masks are True or False"):
-        held_out_rank(scores, masks[:, :5], answers)
-    with pytest.raises(eagle.InputError, match="k is at most"):
-        drop(order, ask, 8)

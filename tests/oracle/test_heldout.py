@@ -23,7 +23,7 @@ def drawn(n: int, d: int, seed: int = 0) -> tuple[Array, Array]:
 
 def by_definition(rows: Rows, y: Array, ridge: float) -> tuple[Array, Array]:
     """Scores and standard errors: each row is left out in turn, with all its copies."""
-    z, often, y = rows.features[1:], rows.often[1:], y[1:]
+    z, often, y = rows.features[1:], rows.repeats[1:], y[1:]
     share = often / often.sum()
     x = z - share @ z
     variance = share @ x**2

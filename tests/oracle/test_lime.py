@@ -128,11 +128,11 @@ def test_explanations_of_tables(view: Any, columns: list[int]) -> None:
         z, y, d = e.evidence.features, e.evidence.answers[:, 0], len(columns)
         distance = pairwise_distances(z, z[:1], metric="euclidean").ravel()
         once = kernel(distance, 0.75 * np.sqrt(d))
-        often = np.rint(e.evidence.weight / once).astype(int)
-        assert np.allclose(e.evidence.weight, often * once, rtol=1e-12)
-        assert (often.max() > 1) == (len(columns) == 3)
-        assert often.sum() == peers.LIME.budget
-        rows = np.repeat(np.arange(len(y)), often)
+        repeats = np.rint(e.evidence.weight / once).astype(int)
+        assert np.allclose(e.evidence.weight, repeats * once, rtol=1e-12)
+        assert (repeats.max() > 1) == (len(columns) == 3)
+        assert repeats.sum() == peers.LIME.budget
+        rows = np.repeat(np.arange(len(y)), repeats)
         lime = theirs(z[rows], y[rows], distance=distance[rows], width=0.75 * np.sqrt(d))
         assert same(e.scores, lime.scores)
         assert same(e.intercept, lime.intercept)

@@ -253,7 +253,7 @@ def test_statements_about_a_table_cover_theirs_over_seeds() -> None:
     for seed in range(24):
         explainer = eagle.Explainer(answer, data, random_state=seed + 1, task="regression")
         many = explainer.survey(512).explain_many(rows)
-        size, mean = many.importance(0.9, sample=False), many.effect(0.9, sample=False)
+        size, mean = many.importance(0.9, sample=False), many.mean_score(0.9, sample=False)
         apart = many.compare_groups({"yes": groups, "no": ~groups}, 0.9, sample=False)
         ends = [(size.low, size.high), (mean.low, mean.high), (apart["low"], apart["high"])]
         for one, (low, high), truth in zip(held, ends, wanted, strict=True):
@@ -388,7 +388,7 @@ def test_the_error_of_a_mean_is_that_of_one_explanation_if_all_rows_are_alike() 
     row = mixed(1, seed=4)
     one = survey.explain(row)
     many = survey.explain_many(pd.concat([row] * 50, ignore_index=True))
-    mean = many.effect(0.9, sample=False)
+    mean = many.mean_score(0.9, sample=False)
     assert isinstance(one.posterior, StudentT)
     half = stats.t(one.posterior.df).ppf(0.95) * one.posterior.spread
     assert np.allclose(mean.value, one.scores)

@@ -84,8 +84,6 @@ def test_a_text(files: Path, capsys: Capture) -> None:
     ran(capsys, *model, "--text", files / "one.txt", files / "two.txt", "--out", files / "t.json")
     read = json.loads((files / "t.json").read_text())
     assert [one["id"] for one in read] == ["one.txt", "two.txt"]
-    out = ran(capsys, *model, "--text", files / "one.txt", "--unit", "sentence")
-    assert "Parts: 2 sentences, as asked" in out
 
 
 def test_a_column_of_texts(files: Path, capsys: Capture) -> None:
@@ -107,12 +105,10 @@ def test_texts_are_estimated_and_limited_too(files: Path, capsys: Capture) -> No
     data = ("--data", files / "sms.csv", "--text-column", "message")
     each = (files / "both.joblib", "--trust", *data, "--drop", "label", "--all")
     for asked in (one, each):
-        out = ran(capsys, *asked, "--estimate", "--price", 0.5)
+        out = ran(capsys, *asked, "--estimate")
         rows = int(out.split()[0].replace(",", ""))
-        assert f"for {rows / 2:,.2f} at 0.5 a row" in out
         assert "would cross the limit" in refused(capsys, *asked, "--limit", rows - 1)
         ran(capsys, *asked, "--limit", rows)
-    assert "--price is for --estimate" in refused(capsys, *one, "--price", 3)
     command = ["explain", *map(str, each), *BUDGET, "--limit-seconds", "0.001"]
     assert cli.main(command) == 2
     assert "limit of 0.001 seconds is reached, so no more was asked" in capsys.readouterr().err
@@ -138,7 +134,6 @@ def test_options_of_images_and_texts_are_not_mixed(files: Path, capsys: Capture)
     assert "is for images" in refused(capsys, *model, *text, "--preset", "imagenet")
     assert "a survey explains rows" in refused(capsys, *model, *text, "--survey", "s.json")
     photos = ("--image", files / "photos")
-    assert "--unit is for texts" in refused(capsys, *model, *photos, "--unit", "word")
     assert "ONNX files" in refused(capsys, *model, *photos, "--preset", "imagenet")
     assert "photos is a folder" in refused(capsys, *model, "--text", files / "photos")
 

@@ -83,7 +83,7 @@ def test_a_survey_is_described(folder: Path, tmp_path: Path, capsys: Capture) ->
 def test_a_survey_is_estimated_and_limited(folder: Path, tmp_path: Path, capsys: Capture) -> None:
     command = ["survey", f"{folder}/model.joblib", "--trust", "--data", f"{folder}/train.csv"]
     command += ["--drop", "label", "name", "--rows", "2000", "--out", f"{tmp_path}/s.json"]
-    assert cli.main([*command, "--estimate", "--price", "0.5"]) == 0
+    assert cli.main([*command, "--estimate"]) == 0
     estimated = int(capsys.readouterr().out.split()[0].replace(",", ""))
     assert not (tmp_path / "s.json").exists()
     assert cli.main([*command, "--quiet"]) == 0

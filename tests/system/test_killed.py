@@ -81,7 +81,7 @@ def in_doubt(path: Path) -> Counter[bytes]:
 
 
 @pytest.mark.parametrize(
-    ("kills", "rows"), [(10, 1500), pytest.param(100, 12_000, marks=pytest.mark.slow)]
+    ("kills", "rows"), [(15, 2200), pytest.param(100, 12_000, marks=pytest.mark.slow)]
 )
 def test_killed_at_random_moments(tmp_path: Path, kills: int, rows: int) -> None:
     """There are more rows than all runs that are killed can ask, so that each has some to ask."""

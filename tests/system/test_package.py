@@ -81,7 +81,7 @@ def test_public_names() -> None:
     assert not hasattr(eagle, "nonsense")
     assert python("import eagle; print(eagle.plot.attribution.__name__)") == "attribution\n"
     assert python("import eagle; print(eagle.models.http.Endpoint.__name__)") == "Endpoint\n"
-    assert python("import eagle; print(eagle.metrics.faith.drop.__name__)") == "drop\n"
+    assert python("import eagle; print(eagle.metrics.faith.gaps.__name__)") == "gaps\n"
 
 
 def count_good(texts: list[str]) -> Any:

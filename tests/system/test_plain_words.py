@@ -26,7 +26,6 @@ FIELD = {
     "balanced": "whether rows are balanced: a word of the design of experiments",
     "calibrated": "the name of the peer, Calibrated Explanations",
     "held_out_r2": "the field's own name",
-    "held_out_rank": "the field's own name",
     "hushed": "a context: with hushed(): …",
     "nested": "whether plans are nested: a word of Sobol' sequences",
     "planned": "whether a method plans before it asks",

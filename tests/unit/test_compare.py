@@ -19,8 +19,6 @@ from eagle import Comparison, Texts, cli, compare_methods, methods, peers
 from eagle._engine.method import Method
 from eagle.comparison import Compared
 from eagle.display import tables
-from eagle.metrics.entropy import sign_entropy
-from eagle.metrics.ranking import consistency
 from eagle.metrics.stability import chance, jaccard
 from eagle.metrics.truth import agreement
 from tables import explainer_of
@@ -82,18 +80,6 @@ def test_the_overlaps_are_those_of_the_names_on_top(found: Comparison) -> None:
         tops = [set(e.top(2)) for e in m.runs]
         by_name = [len(a & b) / len(a | b) for a, b in combinations(tops, 2)]
         assert np.isclose(m.stability, np.mean(by_name))
-
-
-def test_what_has_no_sign_has_no_figure_of_signs(found: Comparison) -> None:
-    """Else importances would be perfectly stable by construction."""
-    eagle_, tilia = found.methods[0], found.methods[3]
-    assert eagle_.sign_entropy == sign_entropy(eagle_.scores)
-    assert eagle_.consistency == consistency(eagle_.scores)
-    mixed = Compared((*eagle_.runs, *tilia.runs), 2)
-    for figure in ("sign_entropy", "consistency"):
-        for refused in (tilia, mixed):
-            with pytest.raises(eagle.InputError, match="scores of Tilia have no sign to agree on"):
-                getattr(refused, figure)
 
 
 def test_explanations_of_different_features_are_not_compared(found: Comparison) -> None:
@@ -201,8 +187,6 @@ def test_one_method_alone_and_one_run() -> None:
     c = compare_methods(explainer(), peers.LIME, table()[[3]], 1, progress=False)
     assert [m.method for m in c.methods] == ["LIME"]
     assert np.isnan(c.methods[0].stability)
-    assert np.isnan(c.methods[0].sign_entropy)
-    assert np.isnan(c.methods[0].consistency)
     assert np.isnan(c.methods[0].agreement)
     assert "with seeds of their own" not in str(c)
     assert repr(c) == "<Comparison of 1 method, 1 run>"
@@ -232,7 +216,7 @@ def test_texts() -> None:
     assert set(c.methods[0].first.top(2)) == {"good", "bad"}
     assert c.methods[0].stability == 1.0
     assert "good" in c._repr_html_()
-    assert len(plot.methods(c)) == 3
+    assert len(plot.compare_methods(c)) == 3
 
 
 # -- tables and words ---------------------------------------------------------------------------
@@ -308,7 +292,7 @@ def test_wide_tables_are_printed_in_parts() -> None:
 )
 def test_an_axes_for_each_method(some: list[Method], runs: int) -> None:
     c = compare_methods(explainer(), some, table()[[3]], runs, converged=300, progress=False)
-    axes = plot.methods(c, most=4)
+    axes = plot.compare_methods(c, max_display=4)
     assert axes.shape == (len(some),)
     assert all(isinstance(ax, Axes) for ax in axes)
     assert len({id(ax) for ax in axes}) == len(some)

@@ -20,6 +20,7 @@ from sklearn.ensemble import RandomForestClassifier
 import eagle
 from eagle import Explanations, Limit, Survey
 from eagle._values.arrays import Array
+from eagle.display.numbers import signed_number
 from eagle.errors import OperandError
 from eagle.web.payload import payload
 from eagle.web.state import State
@@ -133,7 +134,7 @@ def of_one(e: eagle.Explanation, folder: Path) -> Iterator[tuple[str, str]]:
     yield "html", html.unescape(e._repr_html_())
     yield "sheet", " ".join([e.sheet().title, *e.sheet().facts])
     yield "plot", drawn(eagle.plot.attribution(e))
-    yield "plot of two", drawn(eagle.plot.comparison({"a": e, "b": e}))
+    yield "plot of two", drawn(eagle.plot.compare_explanations({"a": e, "b": e}))
     yield "report", html.unescape((folder / "one.html").read_text(encoding="utf-8"))
     sent = payload(e)
     yield "page", " ".join([sent["title"], sent["unit"], *sent["facts"]])
@@ -218,7 +219,7 @@ def test_models_of_one_name_are_told_apart() -> None:
     e = change.explain(ROWS.iloc[0], "bad")
     assert e.title == (
         f"What changed for bad from {OLD} to {NEW}? The probability changed by "
-        f"{e.prediction:+.4g}".replace("-", "−")
+        f"{signed_number(e.prediction)}"
     )
     named = old.requery(Town(5), name="champion", progress=False) - old
     assert str(named.difference) == "champion less RandomForestClassifier"

@@ -561,7 +561,7 @@ def test_the_bench_of_surveys_finds_that_errors_of_rows_go_together() -> None:
     e = eagle.Explainer(model, X).survey(256, progress=False).explain_many(X[:30], True)
     both = [dict(judged(one, e.scores, [X[:30, 0] > 0])) for one in (e, alone(e))]
     assert all(
-        one[name] == 1 for one in both for name in ("importance", "effect", "share", "cohorts")
+        one[name] == 1 for one in both for name in ("importance", "mean_score", "share", "groups")
     )  # their own scores are in all intervals
     assert both[1]["importance wide"] < both[0]["importance wide"] / 2
 

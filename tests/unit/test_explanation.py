@@ -163,7 +163,7 @@ def test_classes_that_are_numbers_or_flags() -> None:
         e = eagle.Explainer(model, data, outputs=classes, budget=40).explain(data[0], classes[1])
         assert e.target == classes[1]
         assert np.isclose(e.scores[0], -e.about(classes[0]).scores[0])
-        back = eagle.Explanation.from_json(e.to_json())
+        back = eagle.Explanation.from_dict(e.to_dict())
         assert back.target == e.target
         assert back.outputs == tuple(classes)
     one = eagle.Explainer(lambda X: model(X)[:, 1], data, outputs=["no", "yes"], budget=40)

@@ -120,9 +120,9 @@ def test_what_averages_refuses_mixed_targets(explainer: eagle.Explainer) -> None
     assert len(set(mixed.targets)) > 1
     for statement in (
         mixed.importance,
-        mixed.effect,
+        mixed.mean_score,
         mixed.summary,
-        lambda: mixed.share_in_top(3),
+        lambda: mixed.top_k_share(3),
         lambda: mixed.compare_groups(np.arange(len(mixed)) % 2),
     ):
         with pytest.raises(eagle.InputError, match="different classes"):
@@ -137,13 +137,13 @@ def test_a_summary_by_hand(many: Explanations) -> None:
     assert table.index.tolist() == [many.names[j] for j in np.argsort(-size, kind="stable")]
     best = many.names.index(str(table.index[0]))
     assert table["importance"].iloc[0] == pytest.approx(size[best])
-    assert table["effect"].iloc[0] == pytest.approx(many.scores[:, best].mean())
+    assert table["mean_score"].iloc[0] == pytest.approx(many.scores[:, best].mean())
     in_top = [best in np.argsort(-np.abs(row))[:2] for row in many.scores]
-    assert table["top"].iloc[0] == pytest.approx(np.mean(in_top))
+    assert table["top_k_share"].iloc[0] == pytest.approx(np.mean(in_top))
     for value, low, high in (
         ("importance", "low", "high"),
-        ("effect", "effect_low", "effect_high"),
-        ("top", "top_low", "top_high"),
+        ("mean_score", "mean_score_low", "mean_score_high"),
+        ("top_k_share", "top_k_share_low", "top_k_share_high"),
     ):
         assert (table[low] <= table[value]).all()
         assert (table[value] <= table[high]).all()
@@ -305,9 +305,9 @@ def test_a_survey_s_explanations_travel_and_part() -> None:
 
 
 def test_shares_of_few_rows_are_not_sure(many: Explanations) -> None:
-    top = many[:2].share_in_top(1)
+    top = many[:2].top_k_share(1)
     assert (top.high - top.low > 0.3).all()
-    exact = many[:2].share_in_top(1, sample=False)
+    exact = many[:2].top_k_share(1, sample=False)
     assert (exact.low <= exact.value).all()
     assert (exact.value <= exact.high).all()
 

@@ -435,6 +435,25 @@ def test_a_flipped_bit_is_found(tmp_path: Path, column: str) -> None:
             recorded(bent, path, name="b", version="1")(X)
 
 
+def test_damage_of_the_log_that_a_crash_left_loses_no_answer(tmp_path: Path) -> None:
+    path, copied = tmp_path / "a.db", tmp_path / "copy.db"
+    ask = recorded(bent, path, name="b", version="1")
+    for start in range(0, 60, 20):
+        ask(X[start : start + 20])
+    log = bytearray(Path(f"{path}-wal").read_bytes())  # as it is when the process is killed now
+    whole = path.read_bytes()
+    for place in range(40, len(log), len(log) // 40):
+        for end in ("-wal", "-shm"):
+            Path(f"{copied}{end}").unlink(missing_ok=True)
+        copied.write_bytes(whole)
+        spoilt = log.copy()
+        spoilt[place] ^= 1
+        Path(f"{copied}-wal").write_bytes(spoilt)
+        assert Ledger(copied).summary().rows == 60
+        assert Ledger(copied).verify() == []
+    assert ask(X).shape == (60, 1)
+
+
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "a.db"
     frame = pd.DataFrame({"a": [1, 2], "job": ["x", "é"]})

@@ -11,21 +11,17 @@ import pytest
 
 from eagle.errors import EagleError, InputError
 from eagle.metrics import faith, stability, truth
-from eagle.metrics.entropy import importance_entropy, sign_entropy
-from eagle.metrics.ranking import consistency, rank_similarity
+from evaluation.consistency import consistency, rank_similarity, sign_entropy
 
 OVER_RUNS: list[Callable[[Any], Any]] = [
     stability.jaccard,
     sign_entropy,
-    importance_entropy,
     rank_similarity,
     consistency,
 ]
 AGAINST: list[Callable[..., Any]] = [
     truth.agreement,
-    truth.cosine,
     truth.relative_error,
-    truth.sign_agreement,
 ]
 
 
@@ -75,14 +71,10 @@ def test_places_that_do_not_fit(k: Any) -> None:
     for act in (
         lambda: stability.jaccard(scores, k),
         lambda: truth.agreement(scores, [1, 2], k),
-        lambda: truth.sign_agreement(scores, [1, 2], k),
         lambda: faith.gaps([0, 1, 2], lambda masks: masks.sum(axis=1), k),
     ):
         with pytest.raises(InputError, match="k must be an integer"):
             act()
-
-
-BOTH = np.ones((2, 2), dtype=bool)
 
 
 def kept(masks: Any) -> Any:
@@ -92,22 +84,7 @@ def kept(masks: Any) -> Any:
 @pytest.mark.parametrize(
     ("act", "words"),
     [
-        (lambda: stability.chance_corrected(1.2, 9, 5), "between 0 and 1"),
-        (lambda: stability.chance_corrected(float("nan"), 9, 5), "between 0 and 1"),
         (lambda: rank_similarity([[1], [2]], 1.0), "persistence"),
-        (lambda: stability.variables_index([[1, 0], [1, 0]]), "True or False"),
-        (lambda: stability.variables_index([[True, False]]), "at least 2 runs"),
-        (lambda: stability.variables_index([True, False]), "shape"),
-        (lambda: stability.variables_index(BOTH[:, :0]), "empty"),
-        (lambda: stability.variables_index([[True, False], [True, True]]), "select 1 to 2"),
-        (lambda: stability.variables_index(~BOTH), "at least one"),
-        (lambda: stability.coefficients_index(np.zeros((2, 3, 2)), BOTH), "shape"),
-        (lambda: stability.coefficients_index(np.full((2, 2, 2), np.nan), BOTH), "low bound"),
-        (lambda: stability.coefficients_index([[["a", "b"]] * 2] * 2, BOTH), "numbers"),
-        (lambda: stability.lipschitz([1], [0], [[1]], [[0]]), "instance itself"),
-        (lambda: stability.lipschitz([1], [0], [[1, 2]], [[1]]), "features as the rest: 1, not 2"),
-        (lambda: stability.lipschitz([1], [0], [[1]], [[1], [2]]), "neighbours"),
-        (lambda: stability.lipschitz([1], [0], [[1]], [[1, 2]]), "neighbours"),
         (lambda: truth.coverage([[0, 1]], [1]), r"\(runs, d, 2\)"),
         (lambda: truth.coverage([[[0, 1]]], [1, 2]), "features as the rest: 1, not 2"),
         (lambda: truth.width([[1, 0]]), "low bound"),

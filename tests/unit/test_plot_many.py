@@ -28,11 +28,12 @@ import eagle
 from eagle import Explanations, plot
 from eagle._values.arrays import Array
 from eagle._values.text import middle
+from eagle.display.colours import GREY, LEVELS
 from eagle.errors import InputError
 from eagle.explanations import Common
 from eagle.plot import grid
-from eagle.plot.many import PALE_SHARE, FeatureValues, ground, ramp, stack_points, thin_cells
-from eagle.plot.page import COLOURS, GREY, page
+from eagle.plot.many import PALE_SHARE, FeatureValues, ramp, stack_points, thin_cells
+from eagle.plot.page import ground, page
 from synthetic import synthetic
 
 ROWS = 240
@@ -81,7 +82,7 @@ DRAW: dict[str, Callable[..., Axes]] = {
     "heatmap": plot.heatmap,
     "decision": lambda e, ax=None: plot.decision(e, ax=ax),
     "decision of groups": lambda e, ax=None: plot.decision(e, e.names[2], ax),
-    "groups": lambda e, ax=None: plot.groups(e.compare_groups(e.names[2]), ax),
+    "groups": lambda e, ax=None: plot.compare_groups(e.compare_groups(e.names[2]), ax),
 }
 drawn = pytest.mark.parametrize("draw", DRAW.values(), ids=DRAW)
 
@@ -179,10 +180,10 @@ def test_what_is_no_result_is_refused(many: Explanations) -> None:
     for name in ("importance", "beeswarm", "heatmap"):
         with pytest.raises(InputError, match=f"{name} draws Explanations, as explain_many"):
             getattr(plot, name)([many[0]])
-    with pytest.raises(InputError, match=r"groups draws what explanations\.compare_groups"):
-        plot.groups(many)
+    with pytest.raises(InputError, match=r"compare_groups draws what explanations\.compare_groups"):
+        plot.compare_groups(many)
     with pytest.raises(InputError, match="give the whole table"):
-        plot.groups(many.compare_groups("job").iloc[1:])
+        plot.compare_groups(many.compare_groups("job").iloc[1:])
     with pytest.raises(InputError, match="no feature 'hair'; there are age, income"):
         plot.dependence(many, "hair")
 
@@ -287,12 +288,12 @@ def test_levels_have_colours_of_their_own_the_most_frequent_first() -> None:
     ax = plot.beeswarm(synthetic(np.linspace(1, 2, len(levels))[:, None], 0.0, values))
     places, colours = points_of(ax)
     by_x = colours[np.argsort(places[:, 0])]
-    assert by_x[0] == pytest.approx(to_rgb(COLOURS[0]))
-    assert by_x[10] == pytest.approx(to_rgb(COLOURS[1]))
+    assert by_x[0] == pytest.approx(to_rgb(LEVELS[0]))
+    assert by_x[10] == pytest.approx(to_rgb(LEVELS[1]))
     assert by_x[-1] == pytest.approx(to_rgb("black"))  # one of the others
     first = _key_texts(ax)[0]
     assert first.get_text() == "level 0"
-    assert to_rgb(first.get_color()) == to_rgb(COLOURS[0])
+    assert to_rgb(first.get_color()) == to_rgb(LEVELS[0])
 
 
 def test_many_rows_are_thinned_but_no_outlier_is_lost() -> None:
@@ -387,7 +388,7 @@ def test_levels_stand_in_order_of_their_mean_score(many: Explanations) -> None:
     jobs = ["clerk", "nurse", "smith"]
     jobs.sort(key=lambda name: float(many.scores[job == name, 2].mean()))
     assert [t.get_text() for t in ax.get_xticklabels()] == [*jobs, "missing"]
-    few = plot.dependence(many, "job", most=1)
+    few = plot.dependence(many, "job", max_display=1)
     assert [t.get_text() for t in few.get_xticklabels()] == ["clerk", "2 others", "missing"]
 
 
@@ -472,26 +473,26 @@ def test_two_groups_are_a_dot_for_each_feature() -> None:
     scores[:40, 2] += 3
     e = synthetic(scores)
     compared = e.compare_groups(np.repeat(["old", "new"], 40))
-    ax = plot.groups(compared)
+    ax = plot.compare_groups(compared)
     assert ax.get_title("left") == "old (40 rows) less new (40 rows)"
     assert labels_of(ax)[0] == "x2"
     by = compared.set_index("feature").loc[labels_of(ax)]
     assert lines_of(ax) == pytest.approx(by[["low", "high"]].to_numpy())
     points: Any = ax.collections[-1]
     assert np.asarray(points.get_offsets())[:, 0] == pytest.approx(by["difference"].to_numpy())
-    filled = [to_rgb(c) == to_rgb(COLOURS[0]) for c in points.get_facecolors()]
+    filled = [to_rgb(c) == to_rgb(LEVELS[0]) for c in points.get_facecolors()]
     assert filled == [bool(row.low > 0 or row.high < 0) for row in by.itertuples()]
     assert filled[0]
     assert not all(filled)
 
 
 def test_missing_values_are_a_group_and_groups_too_many_are_counted(many: Explanations) -> None:
-    legend = plot.groups(many.compare_groups("job"), groups=2).get_legend()
+    legend = plot.compare_groups(many.compare_groups("job"), groups=2).get_legend()
     assert legend is not None
     texts = [t.get_text() for t in legend.get_texts()]
     assert len(texts) == 3
     assert texts[2] == "… and 2 more"
-    every = plot.groups(many.compare_groups("job")).get_legend()
+    every = plot.compare_groups(many.compare_groups("job")).get_legend()
     assert every is not None
     missing = int(sum(v is None for v in many.data[:, 2]))
     assert f"missing ({missing} rows)" in [t.get_text() for t in every.get_texts()]

@@ -166,9 +166,8 @@ def test_fractions_of_processors_and_gpus(cluster: Any, rows: Path, expected: Ex
 def test_a_cluster_without_room_is_not_waited_for_in_silence(
     cluster: Any, rows: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """The second Ctrl-C ends the run: what is at hand waits for a node."""
-    for seconds in (3, 5):
-        Timer(seconds, os.kill, (os.getpid(), signal.SIGINT)).start()
+    """Ctrl-C ends the run: what is at hand waits for a node."""
+    Timer(5, os.kill, (os.getpid(), signal.SIGINT)).start()
     with pytest.raises(KeyboardInterrupt) as stop:
         dataset.explain(explainer(), rows, rows.parent / "out", engine=dataset.Ray(gpus=7))
     assert stop.value.__notes__[-1].startswith("0 of 1 parts are in")

@@ -19,8 +19,8 @@ import pytest
 import eagle
 from eagle import Explanation, Explanations, InputError, methods, peers
 from eagle.cost import Cost
+from eagle.display.scale import Scale
 from eagle.explanations import bare
-from eagle.reports.scale import Digits, Scale
 from eagle.reports.surveyed import levels_of
 from markup import Page
 from synthetic import synthetic
@@ -150,7 +150,7 @@ def test_a_name_of_any_length_is_cut() -> None:
     wide = pd.DataFrame(np.random.default_rng(0).normal(size=(30, 2)), columns=["x" * 9000, "y"])
     e = eagle.Explainer(lambda X: np.asarray(X)[:, 0], wide).explain(wide.iloc[:1])
     page = written(e)
-    assert max(map(len, re.findall("x+", page.split("How to make it again")[0]))) <= 200
+    assert max(map(len, re.findall("x+", page.split("How to reproduce it")[0]))) <= 200
     checked(page)
 
 
@@ -257,7 +257,7 @@ def test_the_code_makes_the_same_scores(view: Any, method: Any) -> None:
     given = {"view": view, "method": method, "link": "logit", "random_state": 7}
     made = explainer_of(answer, table, outputs=["no", "yes"], budget=200, **given)
     e = made.explain(table.iloc[[3]], ("yes"))
-    for result in (e, Explanation.from_json(e.to_json())):
+    for result in (e, Explanation.from_dict(e.to_dict())):
         again = run(code(written(result)), answer, table)["explanation"]
         assert again.scores == pytest.approx(e.scores, abs=1e-12)
         assert again.target == e.target
@@ -340,11 +340,7 @@ def test_ten_thousand_rows_are_small() -> None:
     assert "20 more features" in page
 
 
-def test_numbers_are_aligned() -> None:
-    digits = Digits.of([0.1234567, -12.5])
-    assert [digits.with_sign(v) for v in (0.1234567, -12.5, -0.001)] == ["+0.12", "−12.50", "0.00"]
-    assert Digits.of([3e9]).plain(3e9) == "3.000e+09"
-    assert Digits.of([]).span(np.nan, 1.0) == "not known"
+def test_axes_of_any_numbers_have_places() -> None:
     for low, high in ((-3.0, 5.0), (0.0, 1e-300), (-1e308, 1e308), (7.0, 7.0)):
         scale = Scale.over([low, high])
         assert 0 <= scale.at(low) <= scale.at(high) <= 100

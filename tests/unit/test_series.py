@@ -167,7 +167,7 @@ def test_it_is_drawn_a_panel_a_channel_with_scores_and_warnings() -> None:
     noted = replace(e, note="a note to see")
     assert "a note to see" in eagle.plot.series(noted)[0].figure._supxlabel.get_text()
     wide = explained(RNG.normal(size=(20, 15)), eagle.Series(2))
-    assert len(eagle.plot.series(wide, most=3)) == 3
+    assert len(eagle.plot.series(wide, max_display=3)) == 3
     assert "… and 3 more channels" in str(wide)
     with pytest.raises(InputError, match="series draws on 2 matplotlib Axes, not on"):
         eagle.plot.series(e, plt.figure().add_subplot())

@@ -18,6 +18,7 @@ from eagle import methods, peers
 from eagle._values import png
 from eagle._values.subject import MAX_PIXELS, Image, Passage
 from eagle.cli.demo import DEMOS
+from eagle.display.numbers import Numbers, number
 from eagle.display.panels import panels
 from eagle.display.sheet import Shown
 from eagle.display.text import cells
@@ -42,7 +43,7 @@ def explained(text: str, **options: Any) -> eagle.Explanation:
 
 def test_pictures_and_texts_travel_with_their_explanation(picture: eagle.Explanation) -> None:
     for e in (picture, explained(TEXTS[0])):
-        back = eagle.Explanation.from_json(e.to_json())
+        back = eagle.Explanation.from_dict(e.to_dict())
         assert back.to_dict() == e.to_dict()
         assert type(back.subject) is type(e.subject)
         assert e._repr_html_() == back._repr_html_()
@@ -169,14 +170,14 @@ def test_image_hides_what_is_not_sure_or_not_strong(picture: eagle.Explanation) 
     sure = [j for j in picture.order().tolist() if picture.sure()[j]]
     assert len(sure) > 5
     assert coloured() == set(sure[:5])
-    assert coloured(top=2) == set(sure[:2])
-    assert coloured(top=None) == set(sure)
-    assert coloured(sure=False, top=None) == set(range(8))
+    assert coloured(max_display=2) == set(sure[:2])
+    assert coloured(max_display=None) == set(sure)
+    assert coloured(sure=False, max_display=None) == set(range(8))
     written = [t.get_text() for t in eagle.plot.image(picture, numbers=True)[1].texts]
     assert sorted(written) == [str(k) for k in range(8)]
     for wrong in (0, -1, True, "two"):
         with pytest.raises(InputError, match="how many segments to show"):
-            coloured(top=wrong)
+            coloured(max_display=wrong)
 
 
 @pytest.mark.parametrize(
@@ -190,10 +191,9 @@ def test_image_hides_what_is_not_sure_or_not_strong(picture: eagle.Explanation) 
         "هذا جيد (good film) 3 مرات!",
     ],
 )
-@pytest.mark.parametrize("blue", [False, True])
 @pytest.mark.filterwarnings("ignore:Glyph .* missing from font")  # this machine may have none
-def test_texts_are_drawn(text: str, blue: bool) -> None:
-    ax = eagle.plot.text(explained(text, bag=len(text) > 2000), blue=blue)
+def test_texts_are_drawn(text: str) -> None:
+    ax = eagle.plot.text(explained(text, bag=len(text) > 2000))
     with mpl.rc_context({"text.parse_math": True}):
         figure: Any = ax.figure
         figure.savefig(io.BytesIO(), format="svg")
@@ -251,8 +251,9 @@ def test_right_to_left_texts_run_so() -> None:
 
 
 def test_columns_stay_below_one_another_beside_wide_characters() -> None:
-    lines = [x for x in str(explained("好 good 👍", split=str.split)).splitlines() if "[" in x]
-    assert len({cells(line[: line.index("[")]) for line in lines}) == 1
+    lines = [x for x in str(explained("好 good 👍", split=str.split)).splitlines() if " … " in x]
+    assert len(lines) == 3
+    assert len({cells(line[: line.index(" … ")]) for line in lines}) == 1
 
 
 def test_what_is_not_sure_is_seen_where_the_score_is(picture: eagle.Explanation) -> None:
@@ -261,7 +262,7 @@ def test_what_is_not_sure_is_seen_where_the_score_is(picture: eagle.Explanation)
     unsure = np.arange(8) % 2 == 0
     interval = np.where(unsure[:, None], [-1.0, 2.0], [0.4, 0.6])
     flat = Image.of(np.full(large.shape, 0.5), large)
-    shown = Shown(flat, scores, interval, ~unsure, unsure, True, 0.95)
+    shown = Shown(flat, scores, interval, ~unsure, unsure, True, 0.95, Numbers(2))
     heat = panels(shown, flat)[:, large.shape[1] + 4 :]
     heat = heat[:, : large.shape[1]].astype(int)
     stripes = np.array([len(np.unique(heat[large == k], axis=0)) for k in range(8)])
@@ -285,7 +286,7 @@ def test_what_is_not_sure_is_seen_where_the_score_is(picture: eagle.Explanation)
         budget=60,
         **TWO,
     ).explain(PICTURES[0])
-    axes = eagle.plot.image(marked, sure=False, top=None)
+    axes = eagle.plot.image(marked, sure=False, max_display=None)
     assert marked.sheet().shown.unsure.any()
     assert "hatched" in axes[1].get_title(loc="left")
     assert len(axes[1].images) == 3
@@ -313,10 +314,10 @@ def test_warnings_are_on_every_plot(picture: eagle.Explanation) -> None:
         eagle.plot.text(e),
         eagle.plot.attribution(e),
         eagle.plot.convergence(e),
-        eagle.plot.comparison({"one": e}),
+        eagle.plot.compare_explanations({"one": e}),
         eagle.plot.image(seen)[0],
         eagle.plot.image(seen, plt.subplots(1, 3)[1])[0],
-        eagle.plot.methods(marked)[0],
+        eagle.plot.compare_methods(marked)[0],
     ]
     for ax in drawn:
         texts = [t.get_text() for t in ax.figure.findobj(mpl.text.Text)]
@@ -328,10 +329,10 @@ def test_warnings_are_on_every_plot(picture: eagle.Explanation) -> None:
 def test_a_long_name_does_not_hide_the_probability(picture: eagle.Explanation) -> None:
     name = "a name that never ends " * 9
     e = replace(picture, outputs=("no", name), target=name)
-    assert e.title.endswith(f"? The model says {e.prediction:.4g}")
+    assert e.title.endswith(f"? The model says {number(e.prediction)}")
     assert len(e.title) < 110
     drawn = " ".join(eagle.plot.image(e)[0].get_title(loc="left").split())
-    assert drawn.endswith(f"The model says {e.prediction:.4g}")
+    assert drawn.endswith(f"The model says {number(e.prediction)}")
 
 
 def test_a_page_with_a_photograph_has_under_60_kB() -> None:

@@ -50,15 +50,18 @@ def test_bars_say_how_much_and_which_way(survey: eagle.Survey, rows: pd.DataFram
     assert "30 rows explained about yes" in html
     means = e.importance()
     order = means.order()
-    assert re.findall(r"<tr><td>(.)", html) == [e.names[j].replace("<", "&")[0] for j in order]
-    widths = np.array(re.findall(r'width="([\d.]+)"', html), dtype=float).reshape(-1, 3)
-    scale = 100 / means.high[order].max()
-    assert widths[:, :2].sum(axis=1) == pytest.approx(means.value[order] * scale, abs=0.02)
+    first = re.findall(r'<td role="cell" class="t"><bdi>(.)', html)
+    assert first == [e.names[j].replace("<", "&")[0] for j in order]
+    rects = re.findall(r'<rect class="(?:up|down)" x="[\d.]+%" y="6" width="([\d.]+)%"', html)
+    widths = np.array(rects, dtype=float).reshape(-1, 2)
+    scale = widths.sum() / means.value.sum()
+    assert widths.sum(axis=1) == pytest.approx(means.value[order] * scale, abs=0.05)
     up = np.where(e.scores > 0, e.scores, 0).mean(axis=0)
-    assert widths[:, 0] == pytest.approx(up[order] * scale, abs=0.01)
-    wide = (means.high - means.low)[order] * scale
-    assert widths[:, 2] == pytest.approx(wide, abs=0.02)
-    assert re.search(r"<td>a very long name of[^<]*…[^<]*are shown: 17b<", html)
+    assert widths[:, 0] == pytest.approx(up[order] * scale, abs=0.05)
+    ends = re.findall(r'class="i" x1="([\d.]+)%" x2="([\d.]+)%" y1="11" y2="11"', html)
+    wide = np.diff(np.array(ends, dtype=float), axis=1)[:, 0]
+    assert wide == pytest.approx((means.high - means.low)[order] * scale, abs=0.05)
+    assert re.search(r"<bdi>a very long name of[^<]*…[^<]*are shown: 17b<", html)
 
 
 def test_the_first_rows_where_nothing_can_be_averaged(

@@ -81,8 +81,8 @@ def test_an_explanation_is_like_any_other(survey: eagle.Survey, tmp_path: Path) 
     pair = e.about((0, 2))
     assert np.allclose(pair.scores, e.about(0).scores - other.scores, atol=1e-12)
     assert e.probability_top(3).sum() == pytest.approx(3, abs=1e-6)
-    assert e.misfit is not None
-    assert e.misfit.line + e.misfit.position + e.misfit.together == pytest.approx(1)
+    assert e.lack_of_fit is not None
+    assert e.lack_of_fit.line + e.lack_of_fit.position + e.lack_of_fit.together == pytest.approx(1)
     assert "512 rows, shared by all its explanations" in str(e)
     assert np.allclose(e.fit.scores, e.scores)
     assert len(e.fit_to_first(257).scores) == 13

@@ -400,6 +400,15 @@ def test_instances_that_do_not_fit(x: Any, message: str) -> None:
         eagle.Explainer(lambda X: X["a"].to_numpy(), data).explain(x)
 
 
+@pytest.mark.parametrize("rows", [[{"a": 1.0, "b": 2.0}] * 3, ({"a": 1.0}, None), [[1, 2], {}]])
+def test_a_list_of_dictionaries_is_said_to_be_one(rows: Any) -> None:
+    """Not taken for one row, whose columns would be dictionaries."""
+    data = pd.DataFrame({"a": np.arange(9.0), "b": np.arange(9.0)})
+    explainer = eagle.Explainer(lambda D: D["a"], data, budget=20)
+    with pytest.raises(eagle.InputError, match=r"give pandas\.DataFrame\(rows\)"):
+        explainer.explain_many(rows)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -482,10 +491,10 @@ def test_what_is_asked_is_what_the_features_say(dtype: str, far: bool) -> None:
         rows["a"].astype(float), own + column.scale * z[:, 0], atol=2e-3 * column.scale
     )
     assert rows["a"].astype(float).std() > 5
-    first, often = s.distinct(s.draw(300, np.random.default_rng(0)))
+    first, repeats = s.distinct(s.draw(300, np.random.default_rng(0)))
     asked = s.table.inputs([0], [s.draw(300, np.random.default_rng(0))])
     assert len(first) == len(asked.drop_duplicates())
-    assert often.sum() == 300
+    assert repeats.sum() == 300
 
 
 def test_scales_alone_do_not_depend_on_what_was_asked_before() -> None:
@@ -513,8 +522,8 @@ def test_rows_planned_again_keep_their_weight_but_count_once() -> None:
     )
     e = explainer.explain(np.array([["True", "True", "True"]]))
     assert e.cost.rows == 8
-    often = e.evidence.weight / methods.EAGLE.kernel(e.evidence.features, np.ones(3))
-    assert often.sum() == pytest.approx(20_000)
+    repeats = e.evidence.weight / methods.EAGLE.kernel(e.evidence.features, np.ones(3))
+    assert repeats.sum() == pytest.approx(20_000)
     assert isinstance(e.posterior, StudentT)
     assert e.posterior.df == 8
 

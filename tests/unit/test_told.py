@@ -104,6 +104,7 @@ WAYS: dict[str, Callable[[eagle.Explainer, bool], Any]] = {
         DATA[0], until=eagle.until.Width(1e-9), progress=progress
     ),
     "survey": lambda e, progress: e.survey(64, progress=progress),
+    "Shapley values": lambda e, progress: e.shapley_survey(DATA[:30], progress=progress),
     "explain_many of a survey": lambda e, progress: e.survey(64, progress=False).explain_many(
         DATA[:5], progress=progress
     ),

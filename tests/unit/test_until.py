@@ -152,7 +152,7 @@ def test_what_was_not_sure_in_the_end_is_said() -> None:
     assert e.cost.rows == 60
     assert "rows were asked before the rule was met" in str(e)
     assert "rows were asked before the rule was met" in e._repr_html_()
-    again = eagle.Explanation.from_json(e.to_json())
+    again = eagle.Explanation.from_dict(e.to_dict())
     assert again.cost == e.cost
 
 

@@ -393,6 +393,43 @@ def test_what_the_first_layer_of_a_module_takes_is_said() -> None:
 
 
 @pytest.mark.torch
+@pytest.mark.parametrize("flat", ["Flatten", "method"])
+def test_what_a_first_layer_of_numbers_in_a_row_takes_is_said(flat: str) -> None:
+    import torch
+
+    class Own(torch.nn.Module):  # type: ignore[misc]
+        """It puts the pixels in a row itself."""
+
+        def __init__(self, inputs: int) -> None:
+            super().__init__()
+            self.body = torch.nn.Linear(inputs, 2)
+
+        def forward(self, x: Any) -> Any:
+            return self.body(x.flatten(1) if x.shape[1] < 9 else x)
+
+    def net(channels: int, pixels: int = 48) -> Network:
+        torch.manual_seed(0)
+        if flat == "method":
+            return Network.of_torch(Own(channels * pixels), softmax=True)
+        layers = torch.nn.Flatten(), torch.nn.Linear(channels * pixels, 2)
+        return Network.of_torch(torch.nn.Sequential(*layers), softmax=True)
+
+    grey = net(3).predict_proba(WIDE[..., 0])
+    assert np.array_equal(grey, net(3).predict_proba(np.repeat(WIDE[..., :1], 3, axis=-1)))
+    assert np.array_equal(
+        net(3).predict_proba(np.moveaxis(WIDE, -1, 1)), net(3).predict_proba(WIDE)
+    )
+    with pytest.raises(InputError, match=r"takes 1 channel, .* 3: give grey images, .*axis=-1"):
+        net(1).predict_proba(WIDE)
+    net(1).predict_proba(WIDE.mean(axis=-1))
+    clear = np.concatenate([WIDE, WIDE[..., :1]], axis=-1)
+    with pytest.raises(InputError, match="takes 3 channels, and these images have 4: leave out"):
+        net(3).predict_proba(clear)
+    with pytest.raises(InputError, match="takes 150 numbers an image, and these have 144"):
+        net(3, 50).predict_proba(WIDE)
+
+
+@pytest.mark.torch
 def test_advice_about_channels_leads_to_an_answer() -> None:
     """Whatever the network takes, and however it and the images were said to be: each sentence is
     followed, and none of them is torch's own about shapes."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,7 @@ def shown(e: eagle.Explanation, folder: Path) -> dict[str, str]:
         "page": e._repr_html_(),
         "report": (folder / "why.html").read_text("utf-8"),
         "frame": e.to_frame().to_csv(),
-        "json": e.to_json(),
+        "json": json.dumps(e.to_dict(), ensure_ascii=False),
     }
 
 
@@ -73,7 +74,7 @@ def test_a_slope_is_named_as_one_in_few_words_and_of_many_rows(tmp_path: Path) -
     both = [peers.LIME, methods.EAGLE_BALANCED]
     compared = eagle.compare_methods(explainer, both, PEOPLE.iloc[0], runs=2, progress=False)
     eagle.report(compared, tmp_path / "compared.html")
-    drawn = [text.get_text() for text in eagle.plot.methods(compared)[0].get_yticklabels()]
+    drawn = [text.get_text() for text in eagle.plot.compare_methods(compared)[0].get_yticklabels()]
     assert label in str(compared)
     assert label.replace(" ", "") in "".join(drawn).replace(" ", "").replace("\n", "")
     assert (tmp_path / "compared.html").read_text("utf-8").count(f"<bdi>{label}</bdi>") >= 3
@@ -214,7 +215,7 @@ def test_a_value_that_the_data_never_had_is_said_to_be_new(view: Any, tmp_path: 
     explainer = eagle.Explainer(risk, eagle.Table(PEOPLE, view=view))
     compared = eagle.compare_methods(explainer, both, row, 2, progress=False)
     eagle.report(compared, tmp_path / "compared.html")
-    drawn = plot.comparison({"one": e, "same": e})
+    drawn = plot.compare_explanations({"one": e, "same": e})
     said = " ".join(text.get_text() for text in drawn.get_yticklabels())
     plt.close("all")
     for text in (

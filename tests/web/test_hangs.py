@@ -150,8 +150,8 @@ def test_a_saved_row_is_asked_once(page: Served, model: Line) -> None:
     """The prediction of an edited row is paid for once, however often it is drawn and saved."""
     model.free.set()
     before = model.rows
-    wish: dict[str, Any] = {"row": 4, "edits": {"0": 66}, "target": 1}
-    shown = [page.post("explain", words=words, **wish).json() for words in (False, True)]
-    e = Explanation.from_json(page.post("save", form="json", **wish).text)
+    request: dict[str, Any] = {"row": 4, "edits": {"0": 66}, "target": 1}
+    shown = [page.post("explain", words=words, **request).json() for words in (False, True)]
+    e = Explanation.from_dict(page.post("save", form="json", **request).json())
     assert shown[0]["prediction"] == shown[1]["prediction"] == e.prediction
     assert model.rows == before + 1

@@ -78,7 +78,7 @@ def test_a_thing_is_opened_edited_saved_and_seen_among_others(kind: str) -> None
     with served(ex, X) as page, page.client() as client:
         about = client.get("/api/about").json()
         opened = page.result(row=1, kind="explain")
-        saved = Explanation.from_json(page.post("save", row=1, form="json").text)
+        saved = Explanation.from_dict(page.post("save", row=1, form="json").json())
         assert np.allclose(saved.scores, [bar["score"] for bar in opened["bars"]])
         edits = {f["key"]: OTHER[f["kind"]] for f in about["fields"]}
         if edits:

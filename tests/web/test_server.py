@@ -198,14 +198,14 @@ def test_an_overview_says_what_the_library_says(page: Served) -> None:
 
 
 def test_methods_are_compared(page: Served) -> None:
-    wish: dict[str, Any] = {
+    request: dict[str, Any] = {
         "kind": "compare",
         "row": 3,
         "target": 1,
         "methods": ["default", "LIME"],
         "runs": 2,
     }
-    got = page.result(**wish)
+    got = page.result(**request)
     assert [one["name"] for one in got["methods"]] == ["default", "LIME"]
     assert all(0 <= one["stability"] <= 1 for one in got["methods"])
     assert got["methods"][0]["agreement"] is None
@@ -217,7 +217,7 @@ def test_what_is_shown_is_saved_without_asking_again(until: str) -> None:
     with served(explainer(model), people()) as page:
         shown = page.result(kind="explain", row=3, until=until)
         asked = model.rows
-        e = Explanation.from_json(page.post("save", row=3, form="json", until=until).text)
+        e = Explanation.from_dict(page.post("save", row=3, form="json", until=until).json())
         assert np.allclose(e.scores, [bar["score"] for bar in shown["bars"]])
         assert model.rows == asked == shown["cost"]["rows"]
 

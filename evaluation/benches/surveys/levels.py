@@ -125,7 +125,9 @@ def judged(case: Case, seeds: int) -> tuple[Rare, Rare]:
             if ask:
                 survey.supplement(many)
             known = survey.known if ask else {}
-            e = explanations(many, case.own, known, None, asked=True, silent=True)
+            e = explanations(
+                many, case.own, known, many.targets(case.own, None), asked=True, silent=True
+            )
             low, high = np.moveaxis(e.interval(0.9), 2, 0)
             there = np.stack([many.line(i, known)[0].known_features for i in range(len(many))])
             rare = many.counts > 0

@@ -18,22 +18,22 @@ from evaluation.benches.surveys.cases import Case
 LEVEL: Final = 0.9
 TOP: Final = 3
 LIMITS: Final = 3
-COHORTS: Final = 2
+MAX_GROUPS: Final = 2
 LEAST: Final = 10
-"""Rows of a cohort."""
+"""Rows of a group."""
 
 SAYS: Final = f"""\
 {{rows}} rows of each table are explained about one class, with {{seeds}} seeds. 90% intervals, with
 `sample=False`, are held against the same statements about the converged scores, the mean of
-{LIMITS} surveys of 65,536 rows: the mean size of scores (importance), the mean score (effect), the
+{LIMITS} surveys of 65,536 rows: the mean size of scores (importance), the mean score, the
 share of rows in which a feature is among the {TOP} strongest, and the differences of mean scores
-between two cohorts, which hold if those of all features do at once. In brackets: what intervals
+between two groups, which hold if those of all features do at once. In brackets: what intervals
 would hold if the errors of rows were taken as independent. *Wide*: the mean width of an interval,
 beside the largest value of its kind.
 """
 
 HEAD: Final = """\
-| table | survey | importance | wide | effect | wide | share in top | wide | cohorts, all at once |
+| table | survey | importance | wide | mean score | wide | top-k share | wide | groups at once |
 |---|---|---|---|---|---|---|---|---|"""
 
 
@@ -67,7 +67,7 @@ def show(case: Case, rows: Sequence[int], seeds: int) -> None:
     """Print a line for each number of rows."""
     target = target_of(case)
     limit = case.limits(LIMITS, target).mean(axis=0)
-    parts = cohorts(case)
+    parts = groups(case)
     for many in rows:
         found: dict[str, list[float]] = {}
         for seed in range(seeds):
@@ -82,9 +82,9 @@ def show(case: Case, rows: Sequence[int], seeds: int) -> None:
 def _line(title: str, found: dict[str, list[float]]) -> str:
     mean = {name: float(np.mean(values)) for name, values in found.items()}
     cells = [title]
-    for name in ("importance", "effect", "share", "cohorts"):
+    for name in ("importance", "mean_score", "share", "groups"):
         cells.append(f"{mean[name]:.2f} ({mean[name + ' alone']:.2f})")
-        if name != "cohorts":
+        if name != "groups":
             cells.append(f"{mean[name + ' wide']:.3f}")
     return f"| {' | '.join(cells)} |"
 
@@ -95,11 +95,11 @@ def target_of(case: Case) -> Any:
     return case.survey(64, 0).outputs[int(most)]
 
 
-def cohorts(case: Case) -> list[NDArray[np.bool_]]:
+def groups(case: Case) -> list[NDArray[np.bool_]]:
     """Parts of the rows: where the first columns that allow it are above their median state."""
     states = case.survey(64, 0).instances(case.rows).states
     parts = [column > np.median(column) for column in states.T]
-    return [one for one in parts if LEAST <= one.sum() <= len(one) - LEAST][:COHORTS]
+    return [one for one in parts if LEAST <= one.sum() <= len(one) - LEAST][:MAX_GROUPS]
 
 
 def judged(
@@ -108,8 +108,8 @@ def judged(
     """Which shares of intervals hold what is true of the limit, by name, and how wide they are."""
     kinds = {
         "importance": (e.importance(LEVEL, sample=False), np.abs(limit).mean(axis=0)),
-        "effect": (e.effect(LEVEL, sample=False), limit.mean(axis=0)),
-        "share": (e.share_in_top(TOP, LEVEL, sample=False), strongest(limit, TOP).mean(axis=0)),
+        "mean_score": (e.mean_score(LEVEL, sample=False), limit.mean(axis=0)),
+        "share": (e.top_k_share(TOP, LEVEL, sample=False), strongest(limit, TOP).mean(axis=0)),
     }
     for name, (means, truth) in kinds.items():
         yield name, float(_inside(means, truth).mean())
@@ -117,7 +117,7 @@ def judged(
     for part in parts:
         frame = e.compare_groups({"one": part, "other": ~part}, LEVEL, sample=False)
         truth = limit[part].mean(axis=0) - limit[~part].mean(axis=0)
-        yield "cohorts", float(((frame.low <= truth) & (truth <= frame.high)).all())
+        yield "groups", float(((frame.low <= truth) & (truth <= frame.high)).all())
 
 
 def _inside(means: Means, truth: Array) -> NDArray[np.bool_]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
-from eagle._engine.metering import rows_per_call
+from eagle._engine.metering import MeteredModel, rows_per_call
 from eagle._engine.pipeline import MAX_SAMPLE, batches, calls_of, plan_rows, refuse_large
 from eagle._engine.setup import Setup
 from eagle.contracts import Group, Instances
@@ -140,7 +139,6 @@ def _spread(count: int, most: int) -> list[int]:
 
 def _measure_seconds(box: Box, instances: Instances) -> float:
     """The seconds that the model takes for one row."""
-    row = instances.inputs([0], [instances.space(0).origin[None]])
-    began = time.perf_counter()
-    box.ask(row, 1)
-    return time.perf_counter() - began
+    model = MeteredModel(box, Meter())
+    model.ask(instances.inputs([0], [instances.space(0).origin[None]]), 1)
+    return model.seconds

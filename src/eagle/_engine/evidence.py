@@ -34,7 +34,7 @@ class Evidence(Protocol):
         """All outputs of the model, shape (n, outputs)."""
 
     @property
-    def often(self) -> Array:
+    def repeats(self) -> Array:
         """Multiplicity of each row in the plan, shape (n,). `weight` already includes it."""
 
     @property
@@ -58,11 +58,11 @@ class Asked:
     features: Array
     weight: Array
     answers: Array
-    often: Array
+    repeats: Array
     moves: Moves | None = None
     law: Law | None = None
 
     def rows(self, surrogate: Surrogate, n: int | None = None) -> Rows:
         balanced = Need.BALANCED in surrogate.needs  # a method checks this when it is composed
-        rows = self.features[:n], self.weight[:n], self.often[:n]
+        rows = self.features[:n], self.weight[:n], self.repeats[:n]
         return Rows(*rows, balanced, self.law, self.points[:n])

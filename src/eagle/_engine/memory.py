@@ -33,7 +33,7 @@ def memory() -> int:
 
 def of_plan(rows: int, d: int, surrogate: Surrogate | None) -> int:
     """The bytes that a plan of `rows` rows and d features takes until it is fitted."""
-    more = 0 if surrogate is None else surrogate.room(rows, d)
+    more = 0 if surrogate is None else surrogate.memory(rows, d)
     return 8 * (NUMBERS_PER_COEFFICIENT * rows * (d + 1) + SQUARES * (d + 1) ** 2 + more)
 
 

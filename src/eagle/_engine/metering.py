@@ -18,9 +18,9 @@ from eagle._engine.progress import Progress
 from eagle._values.arrays import Array
 from eagle._values.log import LOG
 from eagle.cost import expected_cost
-from eagle.errors import AnswerError, LimitError
-from eagle.limit import Meter
-from eagle.models.box import Box, Steady
+from eagle.errors import AnswerError, LimitError, ReplyError
+from eagle.limit import Call, Meter
+from eagle.models.box import Box
 
 MAX_CALL_BYTES: Final = 256 << 20
 """Maximum number of bytes of images in a call."""
@@ -38,7 +38,7 @@ class Reply(NamedTuple):
 
 @final
 class MeteredModel:
-    """A model, asked within the limit of a meter.
+    """A model, asked within the limit of a meter. The number of its outputs must not change.
 
     `calls` and `seconds` are what it has taken so far. Several threads may share a meter, each
     with a metered model of its own.
@@ -46,8 +46,7 @@ class MeteredModel:
 
     def __init__(self, box: Box, meter: Meter) -> None:
         self.box, self.meter = box, meter
-        self.calls, self.seconds = 0, 0.0
-        self._steady = Steady(box)
+        self.calls, self.seconds, self._outputs = 0, 0.0, 0
 
     @property
     def tokens(self) -> int | None:
@@ -79,19 +78,14 @@ class MeteredModel:
         """
         answers, asked = list[Array](), 0
         for table, rows in tables:
-            began = time.perf_counter()
             try:
                 answers.append(self.ask(table, rows))
             except AnswerError as error:
                 late = late_answers(error, rows)
-                if late is not None:
-                    answers.append(late)
-                    self._count(began)
-                return Reply(answers, error)
+                return Reply(answers if late is None else [*answers, late], error)
             except BaseException as error:
                 keep_answers(error, answers)
                 raise
-            self._count(began)
             asked += rows
             if line is not None:
                 line.at(asked)
@@ -128,18 +122,46 @@ class MeteredModel:
 
     def ask(self, table: Any, rows: int) -> Array:
         """The checked answers to a table. What is refused here was not asked."""
+        began = time.perf_counter()
         with self.meter.call(rows, 0 if self.box.remote else 1) as call:
             try:
-                return self._steady.ask(table, rows)
-            except LimitError as error:  # some of its requests were refused
-                late = late_answers(error, rows)
-                call.refund(rows - (0 if late is None else len(unbroken(late))))
-                LOG.info("a limit would be crossed by %d more rows: not all were asked", rows)
+                answers = self.box.ask(table, rows)
+            except BaseException as error:
+                LOG.info("a call with %d rows failed: %s", rows, type(error).__name__)
+                if isinstance(error, AnswerError):
+                    self._count_failed(error, rows, call, began)
                 raise
+        self._count(rows, began)
+        return self._same_outputs(answers)
 
-    def _count(self, began: float) -> None:
-        self.seconds += time.perf_counter() - began
+    def _count_failed(self, error: AnswerError, rows: int, call: Call, began: float) -> None:
+        """Count what a call that failed was answered, and take back what it did not ask."""
+        if error.answers is not None and self._outputs not in (0, error.answers.shape[1]):
+            error.answers = None
+        late = late_answers(error, rows)
+        if late is not None:
+            self._count(rows, began)
+        if isinstance(error, LimitError):  # some of its requests were refused
+            call.refund(rows - (0 if late is None else len(unbroken(late))))
+
+    def _count(self, rows: int, began: float) -> None:
+        spent = time.perf_counter() - began
+        self.seconds += spent
         self.calls += 1
+        LOG.info("asked %d rows, call %d, %.3f s", rows, self.calls, spent)
+
+    def _same_outputs(self, answers: Array) -> Array:
+        """The answers, unless they have another number of outputs than those before."""
+        before, outputs = self._outputs, answers.shape[1]
+        if np.isnan(answers).all():
+            return np.full((len(answers), before), np.nan) if before else answers
+        if before not in (0, outputs):
+            raise ReplyError(
+                f"the model answered with {before} output{'s' * (before > 1)} before and with "
+                f"{outputs} now: every call must give as many"
+            )
+        self._outputs = outputs
+        return answers
 
 
 @final

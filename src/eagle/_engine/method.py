@@ -36,7 +36,7 @@ DESIGN: Final = _Contract(
 )
 SURROGATE: Final = _Contract(
     "a surrogate fits answers, as eagle.surrogates.robust.Robust() does",
-    ("needs", "room", "on"),
+    ("needs", "memory", "on"),
 )
 
 

@@ -432,7 +432,11 @@ def sample_of(group: Instances, wanted: Mapping[int, Points]) -> Any:
 
 
 def fit(plan: Plan, answers: Array, target: Target, cost: Cost) -> Explanation:
-    """The explanation from the checked answers to a plan, shape (rows, outputs), and their cost."""
+    """The explanation from the checked answers to a plan, shape (rows, outputs), and their cost.
+
+    What the fit takes is added to the cost.
+    """
+    began = time.perf_counter()
     refuse_pair(plan.method, plan.surrogate.needs, target)
     asked, link = len(answers), plan.box.link
     planned, answers = plan.planned.drop_unanswered(answers, plan.surrogate)
@@ -445,7 +449,7 @@ def fit(plan: Plan, answers: Array, target: Target, cost: Cost) -> Explanation:
             f"{plan.method}: a surrogate must give a finite score for each of {len(plan.names)} "
             f"features, not {short_repr(fitted.scores)}"
         )
-    rows = planned.rows
+    rows, own = planned.rows, cost.own_seconds + time.perf_counter() - began
     return Explanation(
         names=plan.names,
         conditions=plan.conditions,
@@ -455,9 +459,9 @@ def fit(plan: Plan, answers: Array, target: Target, cost: Cost) -> Explanation:
         task=task,
         contrast=plan.contrast,
         evidence=Asked(
-            planned.points, rows.features, rows.weight, answers, rows.often, plan.moves, rows.law
+            planned.points, rows.features, rows.weight, answers, rows.repeats, plan.moves, rows.law
         ),
-        cost=replace(cost, missing=asked - len(answers)),
+        cost=replace(cost, missing=asked - len(answers), own_seconds=own),
         method=plan.method,
         surrogate=plan.surrogate,
         seed=plan.seed,
@@ -470,12 +474,9 @@ def fit(plan: Plan, answers: Array, target: Target, cost: Cost) -> Explanation:
 
 def fit_with_cost(strategy: QueryStrategy, target: Target, share: Share, own: float) -> Explanation:
     """The fit to all answers of a strategy, and its cost: the model's seconds and our own."""
-    began = time.perf_counter()
     count, seconds = len(strategy.answers), share.seconds
     cost = Cost(count, strategy.calls, seconds, share.tokens, own, strategy.stop_reason)
-    explanation = fit(strategy.plan, strategy.answers, target, cost)
-    own += time.perf_counter() - began
-    return replace(explanation, cost=replace(explanation.cost, own_seconds=own))
+    return fit(strategy.plan, strategy.answers, target, cost)
 
 
 # -- many ---------------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ from eagle.explanation import Explanation
 from eagle.io import container
 from eagle.io.container import Key
 from eagle.io.values import Saved, values_of
-from eagle.models.box import Box
+from eagle.models.box import Box, SavedBox
 from eagle.surrogates.fit import Fitter, LazyFitter, Surrogate
 from eagle.surrogates.saved import plain_surrogate
 
@@ -47,7 +47,7 @@ class PlannedRows:
         """Points with all that the surrogate can do before the answers."""
         fitter = surrogate.on(rows)
         # Several explanations share these arrays, so nobody may write to them.
-        for shared in (points, rows.features, rows.weight, rows.often, *fitter.shared):
+        for shared in (points, rows.features, rows.weight, rows.repeats, *fitter.shared):
             shared.flags.writeable = False
         return cls(points, rows, fitter)
 
@@ -170,7 +170,7 @@ class Plan(Saved):
         }
 
     @classmethod
-    def of_saved(cls, points: Points, rows: Rows, box: tuple[Any, ...], **kept: Any) -> Plan:
+    def of_saved(cls, points: Points, rows: Rows, box: SavedBox, **kept: Any) -> Plan:
         """What `to_saved` gave. The surrogate is put on the rows when the answers are there."""
         task, outputs, margin, link = box
         rows = replace(rows, points=points)

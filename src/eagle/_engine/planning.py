@@ -150,13 +150,13 @@ class Planner:
             return points
         return points[: max(self.budget, int(first[most - 1]) + 1)]
 
-    def _weigh(self, space: Space, points: Points, often: Array) -> PlannedRows:
+    def _weigh(self, space: Space, points: Points, repeats: Array) -> PlannedRows:
         """Points that were planned so often, as rows of the surrogate."""
         method = self.method
         features = space.features(points)
-        weight = method.weight(space, features) * often
+        weight = method.weight(space, features) * repeats
         seen = method.surrogate_features(space, points, features)
-        rows = Rows(seen, weight, often, method.design.balanced, method.law(space), points)
+        rows = Rows(seen, weight, repeats, method.design.balanced, method.law(space), points)
         return PlannedRows.of(points, rows, method.surrogate)
 
     def _each_once(self, shared: PlannedRows, space: Space) -> PlannedRows:
@@ -165,10 +165,10 @@ class Planner:
         A row that was planned several times keeps that weight in the line, but it counts as one
         observation: repeated answers would make intervals too narrow.
         """
-        first, often = space.distinct(shared.points)
+        first, repeats = space.distinct(shared.points)
         if len(first) == len(shared.points) and Need.VALUES not in self.method.needs:
             return shared
-        return self._weigh(space, shared.points[first], often.astype(np.float64))
+        return self._weigh(space, shared.points[first], repeats.astype(np.float64))
 
 
 def by_size(spaces: Iterable[Space]) -> list[list[Space]]:

@@ -135,7 +135,7 @@ class ByAnswers:
     _rng: np.random.Generator = field(init=False)
     _chosen: Points = field(init=False)
     _first: NDArray[np.intp] = field(init=False)
-    _often: NDArray[np.intp] = field(init=False)
+    _repeats: NDArray[np.intp] = field(init=False)
     _features: Array = field(init=False)
     _weight: Array = field(init=False)
     _before: tuple[Points, NDArray[np.intp], NDArray[np.intp], Array, Array] = field(init=False)
@@ -143,7 +143,7 @@ class ByAnswers:
     def __post_init__(self) -> None:
         self._rng = self.planner.generator()
         self._chosen = self.space.origin[None][:0]
-        self._first = self._often = np.empty(0, dtype=np.intp)
+        self._first = self._repeats = np.empty(0, dtype=np.intp)
         self._features, self._weight = self.space.features(self._chosen), np.empty(0)
 
     @property
@@ -151,12 +151,12 @@ class ByAnswers:
         return self._chosen[self._first]
 
     def _rows(self, features: Array) -> Rows:
-        often = self._often.astype(np.float64)
+        repeats = self._repeats.astype(np.float64)
         balanced, law = self.design.balanced, self.planner.method.law(self.space)
-        return Rows(features, self._weight * often, often, balanced, law, self._points)
+        return Rows(features, self._weight * repeats, repeats, balanced, law, self._points)
 
     def next(self) -> Points:
-        self._before = (self._chosen, self._first, self._often, self._features, self._weight)
+        self._before = (self._chosen, self._first, self._repeats, self._features, self._weight)
         kernel = self.planner.method.kernel_in(self.space)
         for _ in range(MAX_IDLE_ROUNDS):
             left = self.planner.budget - len(self._first)
@@ -183,7 +183,7 @@ class ByAnswers:
         """Those of the points that were not asked before."""
         known = len(self._first)
         self._chosen = np.concatenate([self._chosen, points])
-        self._first, self._often = self.space.distinct(self._chosen)
+        self._first, self._repeats = self.space.distinct(self._chosen)
         fresh = self._points[known:]
         if len(fresh):
             features = self.space.features(fresh)
@@ -197,7 +197,7 @@ class ByAnswers:
         self.calls += calls
 
     def halt(self, why: str, late: Array) -> None:
-        self._chosen, self._first, self._often, self._features, self._weight = self._before
+        self._chosen, self._first, self._repeats, self._features, self._weight = self._before
         self.stop_reason = why
 
     @property

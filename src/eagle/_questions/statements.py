@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 import numpy as np
 from numpy.typing import NDArray
 
-from eagle._engine.misfit import MIN_HELD_OUT_R2
+from eagle._engine.lack_of_fit import MIN_HELD_OUT_R2
 from eagle._questions.totals import Mean, noise_inflation
 from eagle._tables.column import array_of, is_missing, plain
 from eagle._values.arrays import Array
@@ -77,7 +77,7 @@ def importance(e: Explanations, level: float, sample: bool) -> Means:
     return Means(out.names, out.value, np.maximum(out.low - noise, 0.0), out.high, level)
 
 
-def effect(e: Explanations, level: float, sample: bool) -> Means:
+def mean_score(e: Explanations, level: float, sample: bool) -> Means:
     """The mean score of each feature."""
     _check(e, level, sample)
     if e.parts is not None:
@@ -128,7 +128,7 @@ def _errors(e: Explanations) -> Errors:
     return e.errors
 
 
-def share_in_top(e: Explanations, k: int, level: float, sample: bool) -> Means:
+def top_k_share(e: Explanations, k: int, level: float, sample: bool) -> Means:
     """The share of rows in which each feature is among the k strongest."""
     _check(e, level, sample)
     errors: Errors
@@ -171,19 +171,19 @@ def summary(e: Explanations, k: int, level: float, sample: bool) -> pd.DataFrame
     k = min(k, len(e.names))
     if e.parts is not None:
         e.parts.totals(k)  # one pass over the files for all that follows
-    size, mean = importance(e, level, sample), effect(e, level, sample)
-    top = share_in_top(e, k, level, sample)
+    size, mean = importance(e, level, sample), mean_score(e, level, sample)
+    top = top_k_share(e, k, level, sample)
     order = size.order()
     columns = {
         "importance": size.value,
         "low": size.low,
         "high": size.high,
-        "effect": mean.value,
-        "effect_low": mean.low,
-        "effect_high": mean.high,
-        "top": top.value,
-        "top_low": top.low,
-        "top_high": top.high,
+        "mean_score": mean.value,
+        "mean_score_low": mean.low,
+        "mean_score_high": mean.high,
+        "top_k_share": top.value,
+        "top_k_share_low": top.low,
+        "top_k_share_high": top.high,
     }
     out = pd.DataFrame(
         {name: column[order] for name, column in columns.items()},
@@ -220,8 +220,7 @@ def fit_of(e: Explanations) -> str:
     return (
         (
             f"R² on held-out rows: median {np.median(known):.2f}, below {MIN_HELD_OUT_R2:g} in "
-            f"{low:,} of "
-            f"{len(known):,} rows"
+            f"{low:,} of {len(known):,} rows"
         )
         .replace("-", "−")
         .replace("held−out", "held-out")

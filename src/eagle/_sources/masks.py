@@ -13,7 +13,7 @@ from eagle._tables.background import NORMAL, STEPS
 from eagle._tables.rows import distinct_rows, draw_steps
 from eagle._values.arrays import Array, Points
 from eagle._values.text import short_repr
-from eagle.contracts import Need
+from eagle.contracts import Need, Space
 from eagle.errors import InputError
 from eagle.kernels import log_ways
 
@@ -46,7 +46,7 @@ def check_mask_law(sizes: object) -> None:
     """Refuse an object that is not a law of masks."""
     if isinstance(sizes, type) or not isinstance(sizes, Sizes):
         raise InputError(
-            "sizes are a law of masks, such as eagle._sources.masks.EvenSizes() or Fair(), not "
+            "sizes are a law of masks, such as eagle.spaces.EvenSizes() or Fair(), not "
             f"{short_repr(sizes)}"
         )
 
@@ -84,7 +84,7 @@ class EvenSizes:
 
 @final
 @dataclass(frozen=True)
-class MaskSpace:
+class MaskSpace(Space):
     """The masks of d parts. A coordinate is 0 where the part is kept, 1 where it is off.
 
     A feature is 1 where its part is kept. Spaces with equal `d` and `sizes` share their plans.
@@ -110,16 +110,10 @@ class MaskSpace:
     def draw(self, n: int, rng: np.random.Generator) -> Points:
         return self.sizes.draw(n, self.d, rng)
 
-    def pools(self, count: int, n: int, rng: np.random.Generator) -> Points:
-        return np.stack([self.draw(n, rng) for _ in range(count)])
-
     def features(self, points: Points, out: Array | None = None) -> Array:
         out = np.empty(points.shape) if out is None else out
         np.subtract(1.0, points, out=out)
         return out
-
-    def values(self, points: Points) -> Array:
-        return self.features(points)
 
     def distinct(self, points: Points) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         return distinct_rows(points.astype(np.float64))
@@ -127,13 +121,11 @@ class MaskSpace:
 
 @final
 @dataclass(frozen=True)
-class OffsetSpace:
+class OffsetSpace(Space):
     """The brightness of d segments, each moved by a normal step, in units of the shift."""
 
     d: int
-    masks: bool = False
     steps: int = STEPS
-    counts: None = None
 
     @property
     def law(self) -> Hashable:
@@ -153,9 +145,6 @@ class OffsetSpace:
         out = np.empty(points.shape) if out is None else out
         np.take(NORMAL, points, out=out, mode="clip")
         return out
-
-    def values(self, points: Points) -> Array:
-        return self.features(points)
 
     def distinct(self, points: Points) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         return distinct_rows(points.astype(np.float64))

@@ -136,8 +136,8 @@ class Series(Source):
             if channels > steps:
                 raise InputError(
                     f"a series of shape {series.shape} looks like one with its channels first: say "
-                    f"channels='first' if it has {steps} channels of {channels} steps, or "
-                    f"channels='last' if it has {channels} channels of {steps}"
+                    f"channels='first' if it has {steps} channel{'s' if steps > 1 else ''} of "
+                    f"{channels} steps, or channels='last' if it has {channels} channels of {steps}"
                 )
 
     def _names(self, given: Any, channels: int) -> tuple[str, ...]:

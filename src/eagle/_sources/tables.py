@@ -11,7 +11,7 @@ import numpy as np
 
 from eagle._tables.background import Background, Column, by_name, names_of
 from eagle._tables.dataframes import PandasFrame
-from eagle._tables.frame import ArrayFrame, Frame, frame
+from eagle._tables.frame import ArrayFrame, Frame, ObjectColumns, frame
 from eagle._tables.groups import Groups, groups_error, is_encoder, of_encoder, one_hot_blocks
 from eagle._tables.neighbours import BackgroundRows, Neighbours
 from eagle._tables.rows import TableInstances
@@ -175,7 +175,7 @@ class Tables:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Around:
+class Around(Source):
     """Rows without data: each is its own background, and its numbers move by given scales."""
 
     model: Any
@@ -187,12 +187,6 @@ class Around:
 
     def describe(self) -> list[str]:
         return ["Background: none, only scales; columns are read from each instance"]
-
-    def keep(self, needs: frozenset[Need]) -> None:
-        pass  # there is no data to keep
-
-    def without(self, needs: frozenset[Need]) -> Around:
-        return self
 
     def groups(self, X: Any, wanted: Wanted) -> list[Group]:
         said = self.columns
@@ -381,5 +375,6 @@ def as_fitted(model: Any, table: Frame) -> Frame:
         array = native.to_numpy(dtype=np.result_type(*native.dtypes))
         kinds = [t.kind for t in native.dtypes]
         integers, flags = ([j for j, k in enumerate(kinds) if k in some] for some in ("iu", "b"))
-        return ArrayFrame(array, table.names, integers=integers, flags=flags)
+        known = ObjectColumns([np.nan] * array.shape[1], frozenset(integers))
+        return ArrayFrame(array, table.names, known, flags)
     return table

@@ -660,12 +660,12 @@ class Background(Saved):
             if len(listed) != len(table.names):
                 raise InputError(f"{len(listed)} scales do not fit {len(table.names)} columns")
             given = dict(zip(table.names, listed, strict=True))
-        still = [n for n in table.names if n not in given or n in names_of(fixed, "fixed")]
+        unchanged = [n for n in table.names if n not in given or n in names_of(fixed, "fixed")]
         summary = cls.of(
             table,
-            fixed=still,
+            fixed=unchanged,
             bounds=bounds,
-            scales={n: given[n] for n in given if n not in still},
+            scales={n: given[n] for n in given if n not in unchanged},
         )
         for column in summary.columns:
             if column.integer and 0 < column.scale < 0.5:
@@ -920,9 +920,9 @@ class Background(Saved):
         return container.dump("background", self, key=key)
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Background:
+    def from_dict(cls, data: Mapping[str, Any], *, key: Key = None) -> Background:
         """The background that `to_dict` wrote."""
-        made: Background = container.value_in(data, CLASSES, None, "background")
+        made: Background = container.value_in(data, CLASSES, key, "background")
         return made
 
     def save(self, path: str | PathLike[str], *, key: Key = None) -> None:
@@ -963,6 +963,9 @@ class Background(Saved):
         rows: int,
     ) -> Background:
         """What `to_saved` gave."""
+        width = len(columns) + sum(len(some) - 1 for some in groups.values())
+        if width != template.get("width", len(template["names"] or ())):
+            raise ValueError("its columns do not fit its table")
         raw = templates.of_saved(template)
         if groups:
             named = {name: [raw.names[p] for p in some] for name, some in groups.items()}

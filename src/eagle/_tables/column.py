@@ -167,8 +167,7 @@ def exact(value: Any, name: Hashable) -> int | float:
     if abs(number) > LARGEST_INTEGER:
         raise InputError(
             f"column {name!r} holds integers, but {short_repr(value)} came, a float too large to "
-            "be "
-            "exact: give x as a table of one row"
+            "be exact: give x as a table of one row"
         )
     return float(number)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from datetime import UTC
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, final
@@ -16,13 +16,11 @@ from eagle._tables.column import (
     Codes,
     Objects,
     Values,
-    all_integers,
     array_of,
     encode,
     is_missing,
     key,
     missing,
-    missing_marker,
     numbers,
     places,
     plain,
@@ -30,7 +28,7 @@ from eagle._tables.column import (
     to_objects,
     truths,
 )
-from eagle._tables.frame import Frame, to_numbers, units_of
+from eagle._tables.frame import Frame, ObjectColumns, to_numbers
 from eagle._tables.units import NOT_A_TIME, PER_DAY, ColumnUnit, UnitKind
 from eagle._values.arrays import Array
 from eagle._values.packages import package
@@ -64,32 +62,16 @@ class TypedFrame(Frame):
 
 @final
 class PandasFrame(TypedFrame):
-    """A pandas DataFrame, of version 2 or 3.
+    """A pandas DataFrame, of version 2 or 3."""
 
-    `missing_markers` mark "missing" in columns of objects. `integers` are the columns of objects
-    that hold only integers. `units` are those of columns of objects that are dates, durations or
-    decimals.
-    """
-
-    def __init__(
-        self,
-        table: pd.DataFrame,
-        missing_markers: Sequence[Any] | None = None,
-        integers: Collection[int] = (),
-        measures: Mapping[int, ColumnUnit] | None = None,
-    ) -> None:
+    def __init__(self, table: pd.DataFrame, known: ObjectColumns | None = None) -> None:
         self._table, self._dtypes = table, list(table.dtypes)
         self.names = list(table.columns)
-        if missing_markers is None:
+        if known is None:
             mixed = [j for j, dtype in enumerate(self._dtypes) if dtype == OBJECT]
             columns = {j: array_of(table.iloc[:, j]) for j in mixed}
-            missing_markers = [
-                missing_marker(columns[j]) if j in columns else None for j in range(len(self.names))
-            ]
-            integers = [j for j in mixed if all_integers(columns[j])]
-            measures = units_of(columns)
-        self.missing_markers, self.integers = list(missing_markers), frozenset(integers)
-        self.units = dict(measures or {})
+            known = ObjectColumns.of(columns, len(self.names), None)
+        self.known = known
 
     @property
     def native(self) -> pd.DataFrame:
@@ -99,7 +81,7 @@ class PandasFrame(TypedFrame):
         return len(self._table)
 
     def wrap(self, native: pd.DataFrame) -> PandasFrame:
-        return PandasFrame(native, self.missing_markers, self.integers, self.units)
+        return PandasFrame(native, self.known)
 
     def template(self) -> PandasFrame:
         return self.wrap(self._table.iloc[:0].copy())
@@ -122,12 +104,12 @@ class PandasFrame(TypedFrame):
     def is_integer(self, j: int) -> bool:
         import pandas as pd
 
-        return j in self.integers or bool(pd.api.types.is_integer_dtype(self.dtype(j)))
+        return j in self.known.integers or bool(pd.api.types.is_integer_dtype(self.dtype(j)))
 
     def unit(self, j: int) -> ColumnUnit | None:
         dtype = self.dtype(j)
         if dtype == OBJECT:
-            return self.units.get(j)
+            return self.known.units.get(j)
         if isinstance(dtype, np.dtype):
             if dtype.kind not in "Mm":
                 return None
@@ -187,7 +169,7 @@ class PandasFrame(TypedFrame):
 
         dtype, held = self.dtype(j), self._ticks(j)
         if held is None:
-            marker = self.missing_markers[j] if dtype == OBJECT else None
+            marker = self.known.markers[j] if dtype == OBJECT else None
             made = self.in_unit(values, j, index, marker)
             return made if dtype == OBJECT else pd.array(made.tolist(), dtype=dtype)
         ticks = units.ticks(values, unit.per_day, held[index])
@@ -204,11 +186,7 @@ class PandasFrame(TypedFrame):
         return column
 
     def select(self, columns: Sequence[int]) -> PandasFrame:
-        place = {j: k for k, j in enumerate(columns)}
-        integers = [place[j] for j in self.integers if j in place]
-        table = self._table.iloc[:, list(columns)]
-        kept = {place[j]: unit for j, unit in self.units.items() if j in place}
-        return PandasFrame(table, [self.missing_markers[j] for j in columns], integers, kept)
+        return PandasFrame(self._table.iloc[:, list(columns)], self.known.select(columns))
 
     def write(self, index: NDArray[np.intp], columns: Mapping[int, Values]) -> PandasFrame:
         import pandas as pd
@@ -245,10 +223,10 @@ class PandasFrame(TypedFrame):
             return pd.Categorical.from_codes(table[values.codes], dtype=dtype)
         if isinstance(values, Codes) and self.kind(j) is not None:
             return _extension(self.as_dictionary(values.objects(None), j))
-        integer = bool(pd.api.types.is_integer_dtype(dtype)) or j in self.integers
+        integer = bool(pd.api.types.is_integer_dtype(dtype)) or j in self.known.integers
         if not isinstance(values, Codes) and isinstance(dtype, np.dtype) and dtype != OBJECT:
             return (np.rint(values) if integer else values).astype(dtype)
-        marker = self.missing_markers[j] if dtype == OBJECT else pd.NA
+        marker = self.known.markers[j] if dtype == OBJECT else pd.NA
         objects = to_objects(values, integer, marker)
         if isinstance(dtype, np.dtype):
             return pd.Series(objects, dtype=dtype).array
@@ -320,7 +298,7 @@ class PandasFrame(TypedFrame):
             return self._as_floats(numbers(objects, name), j, dtype)
         if dtype == OBJECT:
             objects = objects.copy()
-            objects[gaps] = self.missing_markers[j]
+            objects[gaps] = self.known.markers[j]
         return pd.Series(objects, dtype=dtype).array
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, final
 
@@ -206,35 +207,60 @@ class Frame(ABC):
 
 
 @final
+@dataclass(frozen=True, eq=False)
+class ObjectColumns:
+    """What the objects in a table's columns show, and its dtypes do not.
+
+    `markers` has for each column the value that marks "missing" in it. `integers` are the columns
+    of objects that hold only integers, and `units` those of dates, durations or decimals.
+    """
+
+    markers: Sequence[Any]
+    integers: frozenset[int] = frozenset()
+    units: Mapping[int, ColumnUnit] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, columns: Mapping[int, Objects], width: int, marker: Any) -> ObjectColumns:
+        """What the columns of objects show; the others of a table of this width have a marker."""
+        present = {j: [v for v in held if not is_missing(v)] for j, held in columns.items()}
+        kinds = {j: units.unit_of_objects(held) for j, held in present.items()}
+        return cls(
+            [missing_marker(columns[j]) if j in columns else marker for j in range(width)],
+            frozenset(j for j, held in columns.items() if all_integers(held)),
+            {j: unit for j, unit in kinds.items() if unit is not None},
+        )
+
+    def select(self, columns: Sequence[int]) -> ObjectColumns:
+        """The same of only these columns, in this order."""
+        place = {j: k for k, j in enumerate(columns)}
+        return ObjectColumns(
+            [self.markers[j] for j in columns],
+            frozenset(place[j] for j in self.integers if j in place),
+            {place[j]: unit for j, unit in self.units.items() if j in place},
+        )
+
+
+@final
 class ArrayFrame(Frame):
     """A numpy array of two dimensions: one dtype for all columns, or objects.
 
-    `missing_markers` are the values that mark "missing" in columns of objects. `integers` and
-    `flags` are the columns that hold only integers, or only True and False, where the array's
-    dtype does not say so. `units` are those of columns of dates, durations or decimals.
+    `flags` are the columns that hold only True and False where the array's dtype does not say so.
     """
 
     def __init__(
         self,
         array: NDArray[Any],
         names: Sequence[Hashable] | None = None,
-        missing_markers: Sequence[Any] | None = None,
-        integers: Collection[int] = (),
+        known: ObjectColumns | None = None,
         flags: Collection[int] = (),
-        measures: Mapping[int, ColumnUnit] | None = None,
     ) -> None:
         width = array.shape[1]
         self._array, self.named = array, names is not None
         self.names = list(names) if names is not None else list(range(width))
-        if missing_markers is None and array.dtype == object:
-            missing_markers = [missing_marker(array[:, j]) for j in range(width)]
-            integers = [j for j in range(width) if all_integers(array[:, j])]
-            measures = units_of({j: array[:, j] for j in range(width)})
-        self.missing_markers = (
-            [np.nan] * width if missing_markers is None else list(missing_markers)
-        )
-        self.integers, self.flags = frozenset(integers), frozenset(flags)
-        self.units = dict(measures or {})
+        if known is None:
+            objects = range(width) if array.dtype == object else ()
+            known = ObjectColumns.of({j: array[:, j] for j in objects}, width, np.nan)
+        self.known, self.flags = known, frozenset(flags)
 
     @property
     def native(self) -> NDArray[Any]:
@@ -247,9 +273,7 @@ class ArrayFrame(Frame):
         if self._array.dtype.kind in "US":  # keep the longer of the two text lengths
             native = native.astype(np.result_type(native.dtype, self._array.dtype), copy=False)
         names = self.names if self.named else None
-        return ArrayFrame(
-            native, names, self.missing_markers, self.integers, self.flags, self.units
-        )
+        return ArrayFrame(native, names, self.known, self.flags)
 
     def template(self) -> ArrayFrame:
         return self.wrap(self._array[:0].copy())
@@ -262,10 +286,10 @@ class ArrayFrame(Frame):
         return kind.kind if kind.kind in "US" else kind  # text of any length has one form
 
     def is_integer(self, j: int) -> bool:
-        return self._array.dtype.kind in "iu" or j in self.integers
+        return self._array.dtype.kind in "iu" or j in self.known.integers
 
     def unit(self, j: int) -> ColumnUnit | None:
-        return self.units.get(j)
+        return self.known.units.get(j)
 
     def dtype_of(self, j: int) -> np.dtype[Any] | None:
         return self._array.dtype
@@ -273,8 +297,8 @@ class ArrayFrame(Frame):
     def read(self, j: int) -> Values | None:
         column = self._array[:, j]
         kind = column.dtype.kind
-        if j in self.units:
-            return to_numbers(self.objects(j), self.units[j], self.names[j])
+        if j in self.known.units:
+            return to_numbers(self.objects(j), self.known.units[j], self.names[j])
         if kind == "b" or (j in self.flags and np.isin(column, (0, 1)).all()):
             return Codes(column.astype(np.intp), (False, True))
         if kind in "fiu":
@@ -282,7 +306,7 @@ class ArrayFrame(Frame):
         return read_objects(self.objects(j), self.names[j]) if kind in "OUS" else None
 
     def numbers(self, columns: Sequence[int]) -> Array:
-        if self._array.dtype.kind in "fiu" and not self.units and not self.flags:
+        if self._array.dtype.kind in "fiu" and not self.known.units and not self.flags:
             return self._array[:, columns].astype(np.float64)
         return super().numbers(columns)
 
@@ -293,14 +317,11 @@ class ArrayFrame(Frame):
 
     def select(self, columns: Sequence[int]) -> ArrayFrame:
         names = [self.names[j] for j in columns] if self.named else None
-        place = {j: k for k, j in enumerate(columns)}
         return ArrayFrame(
             self._array[:, list(columns)],
             names,
-            [self.missing_markers[j] for j in columns],
-            [place[j] for j in self.integers if j in place],
-            [place[j] for j in self.flags if j in place],
-            {place[j]: unit for j, unit in self.units.items() if j in place},
+            self.known.select(columns),
+            [k for k, j in enumerate(columns) if j in self.flags],
         )
 
     def build(
@@ -320,10 +341,10 @@ class ArrayFrame(Frame):
         if kind in "US":  # new text may be longer than the old
             out = out.astype(object)
         for j, values in columns.items():
-            if j in self.units and not isinstance(values, Codes):
-                out[:, j] = self.in_unit(values, j, index, self.missing_markers[j])
+            if j in self.known.units and not isinstance(values, Codes):
+                out[:, j] = self.in_unit(values, j, index, self.known.markers[j])
             elif kind in "OUS" or isinstance(values, Codes):
-                out[:, j] = to_objects(values, j in self.integers, self.missing_markers[j])
+                out[:, j] = to_objects(values, j in self.known.integers, self.known.markers[j])
             else:
                 out[:, j] = np.rint(values) if kind in "iu" else values
         return self.wrap(out.astype(kind) if kind in "US" else out)
@@ -355,7 +376,7 @@ class ArrayFrame(Frame):
         for j, (column, name) in enumerate(named):
             out[:, j] = truths(column, name) if kind == "b" else column
             gaps = missing(out[:, j])
-            out[gaps, j] = self.missing_markers[j]
+            out[gaps, j] = self.known.markers[j]
         gap = any(is_missing(v) for v in out.flat)
         return self.wrap(out if gap or kind == "O" else out.astype(bool if kind == "b" else kind))
 
@@ -425,15 +446,6 @@ class SparseFrame(Frame):
         return self.wrap(self._like(dense.adopt(columns).native))
 
 
-def units_of(columns: Mapping[int, Objects]) -> dict[int, ColumnUnit]:
-    """The units of those columns of objects that have one."""
-    kinds = {
-        j: units.unit_of_objects([v for v in objects if not is_missing(v)])
-        for j, objects in columns.items()
-    }
-    return {j: unit for j, unit in kinds.items() if unit is not None}
-
-
 def to_numbers(objects: Objects, unit: ColumnUnit, name: Hashable) -> Array:
     """Objects as numbers of a unit, NaN where missing."""
     out = np.full(len(objects), np.nan)
@@ -493,6 +505,8 @@ def _frame(table: Any, names: Sequence[Hashable] | None) -> Frame:
         from eagle._tables.dataframes import NarwhalsFrame
 
         return NarwhalsFrame(table)
+    if isinstance(table, list | tuple) and any(isinstance(row, Mapping) for row in table):
+        raise InputError("a list of dictionaries is no table: give pandas.DataFrame(rows)")
     array = _array(table)
     if array.ndim == 1:
         array = array[None]

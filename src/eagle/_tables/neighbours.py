@@ -16,6 +16,7 @@ from eagle._tables.frame import Frame
 from eagle._tables.rows import TableInstances, distinct_rows
 from eagle._values.arrays import Array, Points
 from eagle._values.packages import package
+from eagle.contracts import Instances, Space
 from eagle.errors import InputError
 
 MAX_CLUSTERED_ROWS = 10_000
@@ -99,7 +100,7 @@ class BackgroundRows:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Neighbours:
+class Neighbours(Instances):
     """Rows to be explained by the rows of a background.
 
     A point has one coordinate: the number of a background row, or -1 for the instance itself.
@@ -124,16 +125,6 @@ class Neighbours:
 
     def contrast(self, i: int) -> Array:
         return self.table.contrast(i)
-
-    def moves(self, i: int) -> None:
-        return None
-
-    def subject(self, i: int) -> None:
-        return None
-
-    @property
-    def row_bytes(self) -> int:
-        return 0
 
     def space(self, i: int) -> NeighbourSpace:
         return NeighbourSpace(self, i)
@@ -184,13 +175,11 @@ class Neighbours:
 
 @final
 @dataclass(frozen=True, eq=False)
-class NeighbourSpace:
+class NeighbourSpace(Space):
     """The perturbations of row i: the rows of the background."""
 
     neighbours: Neighbours
     i: int
-    masks: bool = False
-    counts: None = None
 
     @property
     def law(self) -> Hashable:
@@ -206,9 +195,6 @@ class NeighbourSpace:
 
     def draw(self, n: int, rng: np.random.Generator) -> Points:
         return rng.integers(len(self.neighbours.rows.values), size=(n, 1))
-
-    def pools(self, count: int, n: int, rng: np.random.Generator) -> Points:
-        return np.stack([self.draw(n, rng) for _ in range(count)])
 
     def features(self, points: Points, out: Array | None = None) -> Array:
         own = self.neighbours.table.states[self.i]

@@ -17,6 +17,7 @@ from eagle._tables.frame import Frame
 from eagle._tables.moves import Moves
 from eagle._tables.units import days_text
 from eagle._values.arrays import Array, Points
+from eagle.contracts import Instances, Space
 from eagle.errors import InputError
 
 MAX_CACHED_SPACES: Final = 64
@@ -25,7 +26,7 @@ MAX_CACHED_SPACES: Final = 64
 
 @final
 @dataclass(frozen=True, eq=False)
-class TableInstances:
+class TableInstances(Instances):
     """Rows to be explained, over a background: their spaces, and the tables the model is asked.
 
     A point has one coordinate for each feature: a step from 0 to 1023, all equally likely. Step 0
@@ -169,20 +170,13 @@ class TableInstances:
         out = np.ones(self.kept.shape[1])
         for k in np.flatnonzero(self.kept[i] == 0).tolist():
             column = self.background.features[k]
-            still = not column.scale > 0
-            out[k] = 0.0 if still else column.standardise(self.values[i, k], column.mean)
+            unchanged = not column.scale > 0
+            out[k] = 0.0 if unchanged else column.standardise(self.values[i, k], column.mean)
         return out
 
     def moves(self, i: int) -> Moves:
         """What the steps of row i stand for."""
         return Moves(tuple(self.space(i).tables), self.values[i], self.background.is_coded)
-
-    def subject(self, i: int) -> None:
-        return None
-
-    @property
-    def row_bytes(self) -> int:
-        return 0
 
     @cached_property
     def steps(self) -> tuple[Any, ...]:
@@ -215,14 +209,12 @@ class TableInstances:
 
 @final
 @dataclass(frozen=True, eq=False)
-class TableSpace:
+class TableSpace(Space):
     """The perturbations of row i of a table."""
 
     table: TableInstances
     i: int
-    masks: bool = False
     steps: int = STEPS
-    counts: None = None
 
     @property
     def _steps_kept(self) -> NDArray[np.uint16]:
@@ -322,6 +314,6 @@ def distinct_rows(values: Array) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     if (ordered[1:] != ordered[:-1]).all():
         return np.arange(len(values)), np.ones(len(values), dtype=np.intp)
     rows = values.view(np.dtype((np.void, values.shape[1] * 8)))[:, 0]
-    _, first, often = np.unique(rows, return_index=True, return_counts=True)
+    _, first, repeats = np.unique(rows, return_index=True, return_counts=True)
     order = np.argsort(first)
-    return first[order], often[order]
+    return first[order], repeats[order]

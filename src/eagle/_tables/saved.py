@@ -10,15 +10,19 @@ from typing import Any
 import numpy as np
 
 from eagle._tables.dataframes import NarwhalsFrame, PandasFrame, as_dictionary, narwhals
-from eagle._tables.frame import ArrayFrame, Frame, SparseFrame
+from eagle._tables.frame import ArrayFrame, Frame, ObjectColumns, SparseFrame
 from eagle._tables.units import ColumnUnit
 from eagle._values.checks import integer
+from eagle._values.packages import package
 from eagle._values.text import short_repr
 from eagle.errors import InputError, MissingExtraError
 from eagle.io.values import decode, encode
 
 KINDS = ("array", "sparse", "pandas", "polars", "pyarrow")
 SPARSE = ("array", "matrix")
+
+WHAT = "reading this background"
+"""What a missing package is needed for."""
 
 MAX_ITEM_BYTES = 1 << 20
 """The largest number of bytes of a text in an array."""
@@ -69,10 +73,8 @@ def to_saved(template: Frame) -> dict[str, Any]:
             "names": names if template.named else None,
             "width": len(names),
             "dtype": template.native.dtype.str,
-            "holes": [_marker_name(h) for h in template.missing_markers],
-            "whole": sorted(template.integers),
             "flags": sorted(template.flags),
-            **_units(template.units, names),
+            **_objects_known(template.known, names),
         }
     if isinstance(template, SparseFrame):
         return {
@@ -89,9 +91,7 @@ def to_saved(template: Frame) -> dict[str, Any]:
                 _dictionary(template, j, n) or _pandas_dtype(template.dtype(j), n)
                 for j, n in enumerate(names)
             ],
-            "holes": [_marker_name(h) for h in template.missing_markers],
-            "whole": sorted(template.integers),
-            **_units(template.units, names),
+            **_objects_known(template.known, names),
         }
     assert isinstance(template, NarwhalsFrame)
     return {
@@ -110,9 +110,8 @@ def of_saved(data: Mapping[str, Any]) -> Frame:
     names = None if data["names"] is None else list(data["names"])
     if kind == "array":
         width, dtype = integer(data["width"], "a width", 1), numpy_dtype(data["dtype"])
-        markers = [_marker(tag) for tag in data["holes"]]
         empty = np.empty((0, width), dtype)
-        return ArrayFrame(empty, names, markers, data["whole"], data["flags"], _read_units(data))
+        return ArrayFrame(empty, names, _read_objects_known(data), data["flags"])
     if names is None:
         raise ValueError("the columns have no names")
     if kind == "sparse":
@@ -126,7 +125,7 @@ def of_saved(data: Mapping[str, Any]) -> Frame:
     try:
         table = nw.from_dict({n: [] for n in held}, schema, backend=kind).to_native()
     except ImportError:
-        raise MissingExtraError("reading this background", kind, "frames") from None
+        raise MissingExtraError(WHAT, kind, "frames") from None
     if len(held) < len(names):
         columns = {n: table.column(n) if n in held else _read_dictionary(by_name[n]) for n in names}
         table = type(table).from_pydict(columns)
@@ -177,30 +176,35 @@ def _dictionary(template: PandasFrame | NarwhalsFrame, j: int, name: Any) -> dic
 
 def _read_dictionary(data: Mapping[str, Any]) -> Any:
     """An empty column that is a dictionary of Arrow's."""
-    try:
-        import pyarrow as pa
-    except ImportError:
-        raise MissingExtraError("reading this background", "pyarrow", "frames") from None
+    pa = package("pyarrow", WHAT, "frames")
     known, of, index = (data[name] for name in ("levels", "of", "index"))
     kind = pa.dictionary(pa.type_for_alias(index), pa.type_for_alias(of), data["ordered"])
     return as_dictionary(known, kind, known).slice(0, 0)
 
 
-def _units(units: Mapping[int, ColumnUnit], names: Sequence[Any]) -> dict[str, Any]:
-    """The units of columns of objects; nothing where there are none."""
-    for j, unit in units.items():
+def _objects_known(known: ObjectColumns, names: Sequence[Any]) -> dict[str, Any]:
+    """What is known of columns of objects; no units where there are none."""
+    for j, unit in known.units.items():
         if unit.made != "python" or unit.zone is not None:
             raise InputError(
                 f"column {names[j]!r} holds objects of time that cannot be written to a file: give "
                 "them a dtype, such as datetime64"
             )
-    listed_units = [[j, unit.kind, unit.digits] for j, unit in sorted(units.items())]
-    return {"units": listed_units} if listed_units else {}
+    listed_units = [[j, unit.kind, unit.digits] for j, unit in sorted(known.units.items())]
+    return {
+        "holes": [_marker_name(marker) for marker in known.markers],
+        "whole": sorted(known.integers),
+        **({"units": listed_units} if listed_units else {}),
+    }
 
 
-def _read_units(data: Mapping[str, Any]) -> dict[int, ColumnUnit]:
-    """The units of columns of objects."""
-    return {j: ColumnUnit(kind, digits=digits) for j, kind, digits in data.get("units", ())}
+def _read_objects_known(data: Mapping[str, Any]) -> ObjectColumns:
+    """What `_objects_known` gave."""
+    return ObjectColumns(
+        [_marker(tag) for tag in data["holes"]],
+        frozenset(data["whole"]),
+        {j: ColumnUnit(kind, digits=digits) for j, kind, digits in data.get("units", ())},
+    )
 
 
 def numpy_dtype(name: Any) -> np.dtype[Any]:
@@ -221,7 +225,6 @@ def _read_sparse(data: Mapping[str, Any], names: list[Any]) -> SparseFrame:
 
 def _read_pandas(data: Mapping[str, Any], names: list[Any]) -> PandasFrame:
     pd = pandas()
-    markers = [_marker(tag) for tag in data["holes"]]
     columns = {
         j: pd.Series(pd.arrays.ArrowExtensionArray(_read_dictionary(d)))
         if d["dtype"] == DICTIONARY
@@ -230,15 +233,11 @@ def _read_pandas(data: Mapping[str, Any], names: list[Any]) -> PandasFrame:
     }
     table = pd.DataFrame(columns)
     table.columns = pd.Index(names)
-    return PandasFrame(table, markers, data["whole"], _read_units(data))
+    return PandasFrame(table, _read_objects_known(data))
 
 
 def pandas() -> Any:
-    try:
-        import pandas as pd
-    except ImportError:
-        raise MissingExtraError("reading this background", "pandas", "frames") from None
-    return pd
+    return package("pandas", WHAT, "frames")
 
 
 def _pandas_dtype(dtype: Any, name: Hashable) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
@@ -16,13 +17,14 @@ class _OneThread:
     """The process's limit on threads of linear algebra. It ends when the last user leaves."""
 
     def __init__(self) -> None:
-        self._lock, self._users = Lock(), 0
+        self._lock, self._users, self._modules = Lock(), 0, 0
         self._limits: AbstractContextManager[Any] = nullcontext()
+        self._libraries: Any = None
 
     def __enter__(self) -> None:
         with self._lock:
             if not self._users:
-                self._limits = _limits()
+                self._limits = self._new_limits()
                 self._limits.__enter__()
             self._users += 1
 
@@ -31,6 +33,20 @@ class _OneThread:
             self._users -= 1
             if not self._users:
                 self._limits.__exit__(None, None, None)
+
+    def _new_limits(self) -> AbstractContextManager[Any]:
+        """A limit on the libraries that are loaded. Finding them takes milliseconds, so they are
+        found again only after something was imported."""
+        if self._modules != len(sys.modules):
+            try:
+                self._libraries = import_module("threadpoolctl").ThreadpoolController()
+            except ImportError:
+                self._libraries = None
+            self._modules = len(sys.modules)
+        if self._libraries is None:
+            return nullcontext()
+        limits: AbstractContextManager[Any] = self._libraries.limit(limits=1)
+        return limits
 
 
 _ONE_THREAD: Final = _OneThread()
@@ -41,14 +57,6 @@ def one_thread() -> AbstractContextManager[None]:
     installed. Small products are faster so: threads would wait for one another. The limit is that
     of the whole process, so threads that are within it at the same time share it."""
     return _ONE_THREAD
-
-
-def _limits() -> AbstractContextManager[Any]:
-    try:
-        limits: AbstractContextManager[Any] = import_module("threadpoolctl").threadpool_limits(1)
-    except ImportError:
-        return nullcontext()
-    return limits
 
 
 DISTRIBUTIONS: Final = {"sklearn": "scikit-learn", "skimage": "scikit-image", "PIL": "pillow"}

@@ -189,8 +189,8 @@ class Bounds:
     def interval(self, level: float = LEVEL, *, joint: bool = False) -> Array:
         if self.level is None:
             raise InputError(
-                "these bounds have no level: `shown()` gives them as they are, and no interval at "
-                f"the level {level:g} can be made of them"
+                "these bounds have no level: `interval_or_nan()` gives them as they are, and no "
+                f"interval at the level {level:g} can be made of them"
             )
         if joint or not np.isclose(level, self.level):
             raise InputError(

@@ -40,6 +40,28 @@ def short_repr(value: object, most: int = 80) -> str:
     return short(text, most)
 
 
+MAX_VALUE_CHARACTERS = 10
+"""A number that takes more was computed, not written, and is rounded to six figures."""
+
+
+def value_text(value: object) -> str:
+    """A value of a row as its owner wrote it: numbers without needless digits or powers of ten."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, float | np.floating):
+        return str(value)
+    size = abs(float(value))
+    if not math.isfinite(size) or (size and not 1e-4 <= size < 1e15):
+        return f"{float(value):.6g}"
+    few = np.float32(value)  # a column of such numbers keeps the digits that were written
+    exact = few if float(few) == float(value) else np.float64(value)
+    text = np.format_float_positional(exact, trim="-")
+    if len(text.lstrip("-")) <= MAX_VALUE_CHARACTERS:
+        return text
+    whole = len(f"{size:.0f}")
+    return np.format_float_positional(
+        float(value), precision=max(6, whole), fractional=False, trim="-"
+    )
+
+
 def finite(value: object) -> TypeGuard[int | float]:
     """Whether a value is a finite number that a float can hold; booleans are not numbers."""
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import eagle
-from eagle import Explanation
 from eagle._engine.names import METHODS
 from eagle._engine.pipeline import take_finished
 from eagle.cli.files import one_row, read_model, refuse_overwriting
@@ -22,7 +20,7 @@ from eagle.cli.options import (
     read_data,
 )
 from eagle.cli.output import format_of, say, wrote
-from eagle.comparison import Compared, Comparison, estimate_cost
+from eagle.comparison import Comparison, comparison_of, estimate_cost
 from eagle.errors import InputError
 
 
@@ -40,7 +38,7 @@ def compare(arguments: Namespace) -> int:
         "converged": arguments.converged,
     }
     if arguments.estimate:
-        print(estimate_cost(*asked, **how, price_per_row=arguments.price))
+        print(estimate_cost(*asked, **how))
         return 0
     try:
         comparison = eagle.compare_methods(
@@ -51,25 +49,15 @@ def compare(arguments: Namespace) -> int:
             progress=not arguments.quiet,
         )
     except BaseException as error:  # finished explanations are still given
-        done = list(take_finished(error).values())
-        total = arguments.runs * len(arguments.methods) + (arguments.converged is not None)
+        done, converged = list(take_finished(error).values()), arguments.converged is not None
+        total = arguments.runs * len(arguments.methods) + converged
         error.add_note(f"{len(done)} of {total} explanations were made")
-        if partly := so_far(done, arguments):
+        if len(done) > converged:
+            partly = comparison_of(done, arguments.runs, arguments.top, converged)
             give_comparison(partly, form, arguments)
         raise
     give_comparison(comparison, form, arguments)
     return 0
-
-
-def so_far(made: Sequence[Explanation], arguments: Namespace) -> Comparison | None:
-    """The comparison of the explanations made before it was stopped."""
-    if not made:
-        return None
-    truth = None if arguments.converged is None else made[0]
-    runs = made if truth is None else made[1:]
-    each = [runs[i : i + arguments.runs] for i in range(0, len(runs), arguments.runs)]
-    methods = tuple(Compared(tuple(some), arguments.top, truth) for some in each)
-    return Comparison(methods, arguments.top, truth) if methods else None
 
 
 def give_comparison(comparison: Comparison, form: str, arguments: Namespace) -> None:
@@ -81,7 +69,7 @@ def give_comparison(comparison: Comparison, form: str, arguments: Namespace) -> 
 
         from eagle import plot
 
-        figure: Any = plot.methods(comparison)[0].figure
+        figure: Any = plot.compare_methods(comparison)[0].figure
         figure.savefig(out, dpi=200, format="png")
         plt.close(figure)
     else:

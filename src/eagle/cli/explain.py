@@ -50,7 +50,7 @@ def explain(arguments: Namespace) -> int:
         names = image_names(row_labels(ids))
         refuse_overwriting(inputs, *(arguments.out / name for name in names))
     if arguments.estimate:
-        print(made.estimate_cost(rows, price_per_row=arguments.price))
+        print(made.estimate_cost(rows))
         return 0
     target = target_of(made.outputs, arguments.target)
     how: dict[str, Any] = {} if isinstance(made, Survey) else {"limit": limit(arguments)}

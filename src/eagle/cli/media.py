@@ -50,11 +50,6 @@ def options(p: ArgumentParser) -> None:
         metavar="NAME",
         help=f"how a network wants its pixels: {', '.join(PRESETS)}",
     )
-    group.add_argument(
-        "--unit",
-        choices=("word", "sentence", "paragraph", "block"),
-        help="parts of a text (default: the finest that the budget carries)",
-    )
     group.add_argument("--classes", type=Path, metavar="FILE", help="names of classes, a line each")
 
 
@@ -69,8 +64,6 @@ def is_wanted(arguments: Namespace) -> bool:
         raise InputError("--data is for tables: images and texts are explained without it")
     if not arguments.image and arguments.preset is not None:
         raise InputError("--preset is for images, which --image names")
-    if arguments.unit is not None and not any(ways[1:]):
-        raise InputError("--unit is for texts, which --text or --text-column names")
     return any(ways)
 
 
@@ -108,11 +101,11 @@ def explain(arguments: Namespace) -> int:
     inputs = (arguments.model, arguments.data, *arguments.image, *arguments.text)
     refuse_overwriting(inputs, arguments.out)
     if arguments.estimate:
-        print(_estimate(parts, arguments))
+        print(_estimate(parts))
         return 0
     most = Meter(limit(arguments))
     if most.limit is not None and len(parts) > 1:
-        most.refuse(_estimate(parts, arguments).cost)  # before the first part is asked
+        most.refuse(_estimate(parts).cost)  # before the first part is asked
     progress = Progress("explained", len(ids), silent=arguments.quiet)
     done: dict[int, Explanation] = {}
     before = 0
@@ -139,13 +132,9 @@ NamedParts = tuple[list[Any], Sequence[tuple[Explainer, Sequence[Any]]]]
 """The ids of things, and the things in parts, each with what explains it."""
 
 
-def _estimate(
-    parts: Sequence[tuple[Explainer, Sequence[Any]]], arguments: Namespace
-) -> CostEstimate:
+def _estimate(parts: Sequence[tuple[Explainer, Sequence[Any]]]) -> CostEstimate:
     """What it costs to explain all parts."""
-    first, *others = [
-        made.estimate_cost(things, price_per_row=arguments.price) for made, things in parts
-    ]
+    first, *others = [made.estimate_cost(things) for made, things in parts]
     return sum(others, first)
 
 
@@ -211,7 +200,7 @@ def _texts(arguments: Namespace) -> NamedParts:
     paths = [there(path) for path in arguments.text]
     things = [_read(path) for path in paths]
     model = _of_texts(read_model(arguments.model, arguments.trust))
-    explainer = _explainer(model, Texts(unit=arguments.unit), arguments)
+    explainer = _explainer(model, Texts(), arguments)
     return _distinct(paths), [(explainer, things)]
 
 
@@ -239,14 +228,13 @@ def _column(arguments: Namespace) -> NamedParts:
     rows = _with_text(data if arguments.row is None else one_row(data, arguments.row), column)
     ids, texts = rows.index.tolist(), [str(text) for text in rows[column]]
     model = _of_texts(read_model(arguments.model, arguments.trust))
-    how = Texts(unit=arguments.unit)
     if column not in list(getattr(model, "feature_names_in_", ())):
-        return ids, [(_explainer(model, how, arguments), texts)]
+        return ids, [(_explainer(model, Texts(), arguments), texts)]
 
     # The model takes all columns: those of the row stand beside the masked texts.
     classes = getattr(model, "classes_", None)
     models = [_beside(model, rows.iloc[[place]], column) for place in range(len(texts))]
-    explainers = [_explainer(one, how, arguments, classes) for one in models]
+    explainers = [_explainer(one, Texts(), arguments, classes) for one in models]
     return ids, [(made, [text]) for made, text in zip(explainers, texts, strict=True)]
 
 

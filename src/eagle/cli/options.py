@@ -28,7 +28,6 @@ SURVEY_DECIDES: Final[dict[str, Any]] = {
     "estimate": False,
     "limit": None,
     "limit_seconds": None,
-    "price": None,
 }
 """Options of how a survey is made, and what they are where they are not given."""
 
@@ -104,7 +103,6 @@ def cost_options(p: ArgumentParser, estimate: bool = True) -> Any:
     add = group.add_argument
     if estimate:
         add("--estimate", action="store_true", help="only say what would be asked, and ask nothing")
-        add("--price", type=float, metavar="P", help="price of a row, for --estimate")
     add("--limit", type=int, metavar="N", help="ask at most N rows in all")
     add("--limit-seconds", type=float, metavar="S", help="take at most S seconds of the model")
     return group
@@ -112,8 +110,6 @@ def cost_options(p: ArgumentParser, estimate: bool = True) -> Any:
 
 def limit(arguments: Namespace) -> Limit | None:
     """The limit for all that is asked."""
-    if vars(arguments).get("estimate") is False and arguments.price is not None:
-        raise InputError("--price is for --estimate, which asks nothing: --limit is in rows")
     if arguments.limit is None and arguments.limit_seconds is None:
         return None
     return Limit(rows=arguments.limit, seconds=arguments.limit_seconds)

@@ -28,7 +28,7 @@ MAX_LINES: Final = 20
 
 TABLES: Final = (".csv", ".csv.gz", ".parquet")
 
-COLUMNS: Final = ("feature", "importance", "low", "high", "effect", "top")
+COLUMNS: Final = ("feature", "importance", "low", "high", "mean_score", "top_k_share")
 """The columns of a summary that are shown."""
 
 
@@ -54,7 +54,6 @@ def report(arguments: Namespace) -> int:
         eagle.report(
             result,
             out,
-            title=arguments.title,
             made_by=made_by,
             groups=by,
             progress=not arguments.quiet,
@@ -139,8 +138,9 @@ def _table_head(every: Explanations, by: list[str] | None) -> str:
     if by is None:
         shown = shown[[*COLUMNS, *(["slope"] if "slope" in shown else [])]]
         told = (
-            "importance: mean size of the score, with its 95% interval; effect: mean score;\n"
-            "top: share of rows in which it is among the 3 strongest."
+            "importance: mean size of the score, with its 95% interval;\n"
+            "mean_score: mean score, with its sign;\n"
+            "top_k_share: share of rows in which it is among the 3 strongest."
         )
     lines = [clean(title(every)), "", shown.to_string(index=False, float_format="{:.4g}".format)]
     if more := len(table) - len(shown):
@@ -161,6 +161,5 @@ def options(p: ArgumentParser) -> None:
         ".csv.gz, .parquet",
     )
     add("--by", metavar="FEATURE", help="compare groups of rows, by their value of this feature")
-    add("--title", metavar="TEXT", help="the title (default: what is explained)")
     add("--survey", type=Path, metavar="JSON", help="the survey that made it: it names the model")
     add("--quiet", action="store_true", help="say nothing")

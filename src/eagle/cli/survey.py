@@ -38,7 +38,7 @@ def survey(arguments: Namespace) -> int:
     model = read_model(arguments.model, arguments.trust)
     ex = explainer(model, read_data(arguments, model), arguments)
     if arguments.estimate:
-        print(_estimate(ex, rows, arguments.price))
+        print(_estimate(ex, rows))
         return 0
     made = _ask(ex, rows, arguments)
     made.save(out)
@@ -56,11 +56,11 @@ def lengths(rows: int) -> list[int]:
     return out
 
 
-def _estimate(ex: Explainer, rows: int, price: float | None = None) -> CostEstimate:
+def _estimate(ex: Explainer, rows: int) -> CostEstimate:
     """The cost of the survey in steps: equal rows of one step are asked once."""
     plan = ex.survey_plan(rows)
     first, *others = [
-        replace(plan, drawn=plan.drawn.part(start, end)).estimate_cost(price_per_row=price)
+        replace(plan, drawn=plan.drawn.part(start, end)).estimate_cost()
         for start, end in pairwise([0, *lengths(rows)])
     ]
     return sum(others, first)

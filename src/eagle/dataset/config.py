@@ -10,7 +10,7 @@ from typing import Any, Final
 import eagle
 from eagle._engine.targets import Target, check_target
 from eagle._tables.column import plain
-from eagle._values.text import short
+from eagle._values.text import short, short_repr
 from eagle.dataset.parts import Maker
 from eagle.dataset.source import DataSource
 from eagle.errors import InputError
@@ -28,6 +28,10 @@ SURVEY_PART_ROWS: Final = 10_000
 """Rows per part from a survey: rows that are alike share work within a part."""
 
 
+MAX_BITS: Final = 64
+"""No place of an output is a larger integer, and not every one could be written to a file."""
+
+
 def part_rows_of(maker: Maker) -> int:
     """How many rows a part has if it is not said."""
     if isinstance(maker, Survey):
@@ -40,9 +44,13 @@ def manifest(
 ) -> Manifest:
     """The manifest of a run."""
     check_target(target)
+    told = tuple(map(plain, target)) if isinstance(target, tuple) else plain(target)
+    for one in told if isinstance(told, tuple) else (told,):
+        if isinstance(one, int) and one.bit_length() > MAX_BITS:
+            raise InputError(f"the model has no output {short_repr(one)}")
     config = {
         "eagle": eagle.__version__,
-        "target": tuple(map(plain, target)) if isinstance(target, tuple) else plain(target),
+        "target": told,
         "until": None if until is None else repr(until),
         **(_of_survey(maker) if isinstance(maker, Survey) else of_setup(setup_of(maker))),
         **source.describe(),

@@ -17,7 +17,6 @@ from threading import Thread
 from types import ModuleType
 from typing import Final
 
-from eagle.dataset.interrupts import SIGNALS, Interrupts
 from eagle.dataset.parts import Job
 from eagle.dataset.report import Report
 from eagle.dataset.worker import MAX_DEATHS, DeathError, Submit, hand_out, pickle_job, work_on
@@ -27,6 +26,9 @@ from eagle.saved.folders import DatasetPart
 THREADS: Final = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 """What libraries read, when a process starts, for the number of their threads."""
 
+SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
+"""What a terminal and a system send to all processes of a group."""
+
 POSIX: Final = os.name == "posix"
 """Whether processes have groups and masks of signals."""
 
@@ -34,15 +36,13 @@ _CONTENT: Final[list[bytes]] = []
 """The pickled job of this process, if it is a worker, until it is read."""
 
 
-def by_processes(
-    job: Job, todo: Sequence[DatasetPart], workers: int, report: Report, interrupts: Interrupts
-) -> None:
+def by_processes(job: Job, todo: Sequence[DatasetPart], workers: int, report: Report) -> None:
     """Explain parts by workers on this machine. Those of workers that die are explained again."""
     content = pickle_job(job)
     for deaths in range(1, MAX_DEATHS + 1):
         try:
             with pool_of(content, workers) as submit:
-                hand_out(submit, todo, workers, report, interrupts)
+                hand_out(submit, todo, workers, report)
             return
         except DeathError as death:
             if deaths == MAX_DEATHS:
@@ -75,7 +75,7 @@ def _apart() -> Iterator[None]:
     """Within it a new process takes one thread, no signal, and does not run this script again.
 
     Functions of a script go along by `cloudpickle`, so it needs no guard around what it runs.
-    Signals are for this process, which has the parts at hand finished first.
+    Signals are for this process, which ends the others.
     """
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS) if POSIX else ()
     script, before = sys.modules["__main__"], {name: os.environ.get(name) for name in THREADS}

@@ -12,7 +12,6 @@ from eagle._engine.targets import Target
 from eagle._values.checks import check_flags, integer, path_of, string
 from eagle._values.text import short_repr
 from eagle.dataset import config
-from eagle.dataset.interrupts import Interrupts
 from eagle.dataset.parts import Job, Maker, explain_part
 from eagle.dataset.processes import by_processes
 from eagle.dataset.ray import Ray, tasks
@@ -108,30 +107,23 @@ def _run(
     progress: bool,
 ) -> None:
     report = Report(sum(map(len, todo)), silent=not progress)
-    with Interrupts(report) as interrupts:
-        try:
-            if cluster is not None:
-                with tasks(job, cluster, workers, report) as submit:
-                    hand_out(submit, todo, workers, report, interrupts)
-            elif workers > 1:
-                by_processes(job, todo, workers, report, interrupts)
-            else:
-                _explain_here(job, todo, report, interrupts)
-        except BaseException as error:
-            error.add_note(_how_far(manifest, job.out))
-            raise
-        finally:
-            report.close()
-    if interrupts.stop:
-        interrupts.act(_how_far(manifest, job.out))
+    try:
+        if cluster is not None:
+            with tasks(job, cluster, workers, report) as submit:
+                hand_out(submit, todo, workers, report)
+        elif workers > 1:
+            by_processes(job, todo, workers, report)
+        else:
+            _explain_here(job, todo, report)
+    except BaseException as error:  # Ctrl-C, too
+        error.add_note(_how_far(manifest, job.out))
+        raise
+    finally:
+        report.close()
 
 
-def _explain_here(
-    job: Job, todo: Sequence[DatasetPart], report: Report, interrupts: Interrupts
-) -> None:
+def _explain_here(job: Job, todo: Sequence[DatasetPart], report: Report) -> None:
     for part in todo:
-        if interrupts.stop:
-            return
         try:
             explain_part(job, part)
         except Exception as error:  # the model may raise anything

@@ -16,7 +16,7 @@ from eagle._tables.background import Background
 from eagle._values.checks import elements, string
 from eagle._values.packages import package
 from eagle._values.text import message_of, short_repr
-from eagle.errors import InputError, MissingExtraError
+from eagle.errors import InputError
 
 IMAGES: Final = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp", ".npy")
 """How files of images end."""
@@ -118,10 +118,8 @@ class Parquet:
     def _features(self, table: Any) -> Any:
         if not self.wanted.table:
             return table.column(self.wanted.features[0]).to_pylist()
-        try:
-            frame = table.select(list(self.wanted.features)).to_pandas()
-        except ModuleNotFoundError:
-            raise MissingExtraError("explaining a table", "pandas", "cli") from None
+        package("pandas", "explaining a table", "cli")
+        frame = table.select(list(self.wanted.features)).to_pandas()
         return frame if self.wanted.named else frame.to_numpy()
 
 

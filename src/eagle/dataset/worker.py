@@ -13,7 +13,6 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from typing import Final, TypeAlias
 
 from eagle._values.text import message_of, short
-from eagle.dataset.interrupts import Interrupts
 from eagle.dataset.parts import Job, explain_part
 from eagle.dataset.report import Report
 from eagle.errors import AnswerError, EagleError, InputError, ModelError, ReplyError
@@ -36,18 +35,12 @@ class DeathError(EagleError):
     """A worker has died. What it was at is not done."""
 
 
-def hand_out(
-    submit: Submit,
-    todo: Sequence[DatasetPart],
-    workers: int,
-    report: Report,
-    interrupts: Interrupts,
-) -> None:
-    """Explain all parts. After an error or a signal, those at hand are finished."""
+def hand_out(submit: Submit, todo: Sequence[DatasetPart], workers: int, report: Report) -> None:
+    """Explain all parts. After an error of the model, those at hand are finished."""
     waiting, at = deque(todo), dict[Future[EagleError | None], DatasetPart]()
     error: EagleError | None = None
     while True:
-        while waiting and len(at) < workers and error is None and not interrupts.stop:
+        while waiting and len(at) < workers and error is None:
             part = waiting.popleft()
             at[submit(part)] = part
         if not at:

@@ -47,8 +47,7 @@ class Sobol(Planned):
     Each row alone follows that law exactly. Together they fill it more evenly than independent
     rows: each of 2ᵏ equally probable parts of a feature's law has one of the first 2ᵏ rows, and
     pairs of features are nearly as even. With `mass` the weight of every row is π̄, the kernel's
-    mean weight, so that a prior means the same as under the kernel; otherwise it is 1. With
-    `mirrored` each row at the quantiles u is followed by the row at 1 − u.
+    mean weight, so that a prior means the same as under the kernel; otherwise it is 1.
 
     A plan of n rows is the beginning of every longer one: row i depends on i and on the scramble,
     and the scramble, like the order of features, is drawn before any point and from as many
@@ -57,11 +56,10 @@ class Sobol(Planned):
 
     law: Tilt = field(default_factory=Absorbed)
     mass: bool = True
-    mirrored: bool = False
 
     def __post_init__(self) -> None:
         check_tilt(self.law)
-        check_flags(mass=self.mass, mirrored=self.mirrored)
+        check_flags(mass=self.mass)
 
     @property
     def needs(self) -> frozenset[Need]:
@@ -69,7 +67,7 @@ class Sobol(Planned):
 
     @property
     def balanced(self) -> bool:
-        return not self.mirrored
+        return True
 
     def plan(
         self, spaces: Sequence[Space], kernel: Kernel, budget: int, rng: np.random.Generator
@@ -79,11 +77,7 @@ class Sobol(Planned):
             return []
         d = len(spaces[0].origin)
         key = raw(rng, d)
-        if self.mirrored:
-            half = scrambled_sobol(budget // 2, d, rng)
-            uniform = np.stack([half, 1.0 - half], axis=1).reshape(-1, d)[: budget - 1]
-        else:
-            uniform = scrambled_sobol(budget - 1, d, rng)
+        uniform = scrambled_sobol(budget - 1, d, rng)
         return [self._points(space, kernel, key, uniform) for space in spaces]
 
     def _points(

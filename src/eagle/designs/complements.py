@@ -43,7 +43,6 @@ class Complements(Planned):
 
     block: bool = True
     needs: ClassVar = frozenset({Need.MASKS})
-    balanced: ClassVar = False
 
     def __post_init__(self) -> None:
         check_flags(block=self.block)

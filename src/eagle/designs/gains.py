@@ -52,7 +52,6 @@ class Gains(Planned):
     pool: int = 1024
     most: int = 256
     needs: ClassVar = frozenset({Need.MATCHES})
-    balanced: ClassVar = False
 
     def __post_init__(self) -> None:
         check_sizes(pool=self.pool, most=self.most)

@@ -26,7 +26,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +35,7 @@ from eagle._values.arrays import Array, Points
 from eagle._values.checks import check_flags, check_function
 from eagle._values.text import short_repr
 from eagle._values.ties import TIE
-from eagle.contracts import NOTHING, Kernel, Planned, Space
+from eagle.contracts import Kernel, Planned, Space
 from eagle.designs.law import check_batch, check_sizes, draw_with_instance
 from eagle.errors import InputError
 from eagle.kernels import by_count
@@ -138,8 +138,6 @@ class Greedy(Planned):
     batch: int = 10
     pool: int = 1000
     frozen: bool = False
-    needs: ClassVar = NOTHING
-    balanced: ClassVar = False
 
     def __post_init__(self) -> None:
         check_flags(frozen=self.frozen)
@@ -165,12 +163,12 @@ class Greedy(Planned):
         step = max(1, BLOCK // (self.pool * max(d, 1)))
         # Buffers for candidates, allocated once: allocation would cost more than the computation.
         kind = np.float32 if wide and space.masks else np.float64
-        room = np.empty((step, self.pool, d), dtype=kind)
+        buffer = np.empty((step, self.pool, d), dtype=kind)
         scratch = np.empty((0 if wide else self.pool, d))
         for start in range(0, rounds, step):
             pools = space.pools(min(step, rounds - start), self.pool, rng)
             for draft in drafts:
-                self._go_on(draft, pools, room[: len(pools)], scratch)
+                self._go_on(draft, pools, buffer[: len(pools)], scratch)
         return [np.concatenate(draft.chosen)[:budget] for draft in drafts]
 
     def _start(self, space: Space, kernel: Kernel, first: Points, wide: bool) -> _Draft:
@@ -186,10 +184,10 @@ class Greedy(Planned):
         draft.choose(first)
         return draft
 
-    def _go_on(self, draft: _Draft, pools: Points, room: Features, scratch: Array) -> None:
+    def _go_on(self, draft: _Draft, pools: Points, buffer: Features, scratch: Array) -> None:
         """Choose a batch from each pool, shape (pools, size, d)."""
-        draft.space.features(_flat(pools), out=_flat(room))
-        for pool, features, weight in zip(pools, room, draft.weight(room), strict=True):
+        draft.space.features(_flat(pools), out=_flat(buffer))
+        for pool, features, weight in zip(pools, buffer, draft.weight(buffer), strict=True):
             if draft.space.masks:  # a mask that was asked before teaches nothing new
                 fresh = draft.fresh(pool)
                 # If none is, all were asked before, and masks repeat.

@@ -27,7 +27,6 @@ class Hadamard(Planned):
     """
 
     needs: ClassVar = frozenset({Need.MATCHES})
-    balanced: ClassVar = False
 
     def plan(
         self, spaces: Sequence[Space], kernel: Kernel, budget: int, rng: np.random.Generator

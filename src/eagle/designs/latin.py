@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, final
+from typing import final
 
 import numpy as np
 
@@ -28,7 +28,6 @@ class Latin(Planned):
 
     law: Tilt = field(default_factory=Absorbed)
     mass: bool = True
-    balanced: ClassVar = False
 
     def __post_init__(self) -> None:
         check_tilt(self.law)

@@ -218,19 +218,10 @@ def raw(rng: np.random.Generator, n: int) -> NDArray[np.uint64]:
     return np.asarray(rng.bit_generator.random_raw(n), dtype=np.uint64)
 
 
-def coalitions(space: Space, uniform: Array, singles: bool = False) -> Points:
-    """The instance, a row that matches it nowhere, then rows whose matches are fair coins.
-
-    With `singles`, the rows that match in exactly one feature come before the random ones.
-    """
-    moves = movable(space)
+def coalitions(space: Space, uniform: Array) -> Points:
+    """The instance, a row that matches it nowhere, then rows whose matches are fair coins."""
     points = quantile(even(space), uniform)
-    off = quantile(_away(space), uniform)
-    first = np.zeros((1, len(moves)), dtype=bool)
-    if singles:
-        first = np.concatenate([first, np.eye(len(moves), dtype=bool)[moves]])
-    n = min(len(first), max(len(points) - 1, 0))
-    points[1 : n + 1] = np.where(first[:n] | ~moves, 0, off[1 : n + 1])
+    points[1:2] = np.where(movable(space), quantile(_away(space), uniform)[1:2], 0)
     points[0] = space.origin
     return points.astype(space.origin.dtype)
 

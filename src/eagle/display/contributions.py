@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from eagle._values.arrays import Array
+from eagle.display.numbers import count
 from eagle.errors import InputError
 
 
@@ -37,6 +38,6 @@ def check(method: str, signed: bool, contrast: Array, prediction: Array) -> None
     if not np.isfinite(prediction).all():
         raise InputError(
             "contributions end at the prediction, which is not known of "
-            f"{int((~np.isfinite(prediction)).sum()):,} of {len(prediction):,} rows: explain with "
-            "the model, or give a survey their predictions=…"
+            f"{count(int((~np.isfinite(prediction)).sum()))} of {count(len(prediction))} rows: "
+            "explain with the model, or give a survey their predictions=…"
         )

@@ -5,32 +5,23 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Sequence
 from html import escape
-from math import isnan
 
 from eagle._values import png
 from eagle._values.subject import Curves, Image, Passage
 from eagle._values.text import clean, short
 from eagle.comparison import Comparison
 from eagle.display import tables
+from eagle.display.colours import GREY
 from eagle.display.curves import drawing
+from eagle.display.features import features
 from eagle.display.panels import panels
 from eagle.display.sheet import (
-    DOWN,
-    GREEN_ORANGE,
-    GREY,
     MAX_FACT_CHARACTERS,
     MAX_FEATURES,
-    NO_EFFECT,
     NOT_SURE,
-    UP,
-    Bar,
     Shown,
-    heading,
     hue,
     pieces,
-    rest,
-    signed_number,
-    sureness,
     ways,
 )
 from eagle.display.sheet import sheet as sheet_of
@@ -45,57 +36,16 @@ bytes."""
 def explanation(e: Explanation) -> str:
     """A page fragment without scripts, for light and dark. With a photograph it has under 60 kB."""
     sheet = sheet_of(e)
-    bars = sheet.bars[:MAX_FEATURES]
-    reach = max([abs(v) for b in bars for v in (b.low, b.high, b.score) if not isnan(v)] + [1e-300])
-    rows = [_row(bar, reach) for bar in bars]
-    more = rest(sheet)
     return (
         f'<div class="eagle"><style>{STYLE}</style>'
         f'<div class="title">{escape(short(sheet.title, 200))}</div>{_subject(sheet.shown)}'
-        "<table><thead><tr><th>feature</th><th>score</th><th></th>"
-        f"<th>{heading(sheet)}</th><th>P(sign)</th></tr></thead>"
-        f"<tbody>{''.join(rows)}</tbody></table>"
-        + (f'<div class="fact">{more}</div>' if more else "")
+        f"{features(sheet, MAX_FEATURES, MAX_FEATURES)}"
         + "".join(f'<div class="warn">{escape(short(w, 400))}</div>' for w in sheet.warnings)
         + "".join(f'<div class="note">{escape(short(n, 400))}</div>' for n in sheet.notes)
         + "".join(
             f'<div class="fact">{escape(short(f, MAX_FACT_CHARACTERS))}</div>' for f in sheet.facts
         )
         + "</div>"
-    )
-
-
-def _row(b: Bar, reach: float) -> str:
-    """A feature as a row of the table."""
-    span = f"{signed_number(b.low)} … {signed_number(b.high)}" if b.has_interval else "not known"
-    span = NO_EFFECT if b.idle else span
-    return (
-        f"<tr><td><bdi>{escape(short(b.label, 48))}</bdi></td><td>{signed_number(b.score)}</td>"
-        f'<td class="plot">{_bar(b, reach)}</td>'
-        f"<td>{span}</td><td>{sureness(b.sign)}</td></tr>"
-    )
-
-
-def _bar(b: Bar, reach: float) -> str:
-    """A score as a bar from 0, and its interval as a line."""
-
-    def at(value: float) -> float:
-        return round(100 + 98 * value / reach, 2)
-
-    colour = "var(--up)" if b.score > 0 else "var(--down)"
-    left, right = sorted((at(0), at(b.score)))
-    line = (
-        f'<line x1="{at(b.low)}" x2="{at(b.high)}" y1="8" y2="8" stroke="currentColor" '
-        'stroke-width="1.6"/>'
-        if b.has_interval
-        else ""
-    )
-    return (
-        '<svg viewBox="0 0 200 16" preserveAspectRatio="none" aria-hidden="true">'
-        '<line x1="100" x2="100" y1="0" y2="16" stroke="currentColor" stroke-opacity=".4"/>'
-        f'<rect x="{left}" y="4" width="{round(right - left, 2)}" height="8" '
-        f'fill="{colour}" fill-opacity="{0.85 if b.clear else 0.35}"/>'
-        f"{line}</svg>"
     )
 
 
@@ -136,14 +86,14 @@ def _words(shown: Shown, passage: Passage) -> str:
         if passage.labels:
             out.append(_part(shown, k, passage.labels[k], lines(text)))
             continue
-        colour = hue(shown, k, GREEN_ORANGE)
+        colour = hue(shown, k)
         pale = 0.4 if shown.unsure[k] else 0.75
         kind = ' class="unsure"' if shown.unsure[k] else ""
         share = round(pale * abs(float(shown.depth[k])), 2)
         frame = round(3 * float(shown.doubt[k]), 1)
         red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
         out.append(
-            f'<span{kind} title="{escape(signed_number(float(shown.scores[k])))}" '
+            f'<span{kind} title="{escape(shown.text(k))}" '
             f'style="background:rgba({red},{green},{blue},{share});border-width:{frame}px;border-color:{colour}">'
             f"{escape(lines(text))}</span>"
         )
@@ -152,15 +102,13 @@ def _words(shown: Shown, passage: Passage) -> str:
 
 def _part(shown: Shown, k: int, label: str, text: str) -> str:
     """A part of a prompt under its name, score and interval; grey where zero is inside."""
-    score, (low, high) = float(shown.scores[k]), shown.interval[k].tolist()
-    colour = GREY if shown.unsure[k] else hue(shown, k, (UP, DOWN))
+    colour = GREY if shown.unsure[k] else hue(shown, k)
     share = 0.12 if shown.unsure[k] else round(0.06 + 0.5 * abs(float(shown.depth[k])), 2)
     red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
-    span = "" if isnan(low) else f" [{signed_number(low)}, {signed_number(high)}]"
     return (
         f'<span class="part" style="background:rgba({red},{green},{blue},{share});'
         f'border-color:{colour}"><small><b>{escape(short(label, 48))}</b> '
-        f"{signed_number(score)}{span}</small>\n{escape(text)}</span>"
+        f"{escape(shown.text_with_interval(k))}</small>\n{escape(text)}</span>"
     )
 
 

@@ -9,16 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eagle._engine.targets import target_text
-from eagle._questions.statements import Means, held_out_r2
+from eagle._questions.statements import held_out_r2
 from eagle._values import packages
 from eagle._values.arrays import Array
 from eagle._values.checks import check_flags
-from eagle._values.posterior import deviations
+from eagle._values.posterior import LEVEL, deviations
 from eagle._values.text import finite, middle, short
 from eagle._values.ties import places
-from eagle.display import contributions
-from eagle.display.sheet import sides_of, signed_number
+from eagle.display import contributions, numbers
+from eagle.display.numbers import plural
+from eagle.display.sheet import UNNAMED, bars_of
 from eagle.display.style import STYLE
+from eagle.display.summary import Summary
 from eagle.display.warnings import little_of_many
 from eagle.errors import EagleError
 from eagle.explanation import Explanation
@@ -27,9 +29,6 @@ from eagle.io.container import writable
 
 if TYPE_CHECKING:
     import pandas as pd
-
-MAX_FEATURES: Final = 12
-"""At most this many features are shown."""
 
 MAX_ROWS: Final = 5
 """At most this many rows are shown where nothing can be averaged."""
@@ -124,7 +123,10 @@ def html(e: Explanations) -> str:
         f'<div class="title">{escape(short(title(e), 200))}</div>'
     )
     try:
-        body = _bars(e, e.importance())
+        _ = e.target, e.table
+        body = Summary.of(e, LEVEL).html() + "".join(
+            f'<div class="note">{escape(short(note, 400))}</div>' for note in e.notes
+        )
     except EagleError as error:
         body = f'<div class="fact">{escape(short(str(error), 300))}</div>{_first(e)}'
     return f"{head}{body}</div>"
@@ -139,13 +141,18 @@ def notes(e: Explanations) -> tuple[str, ...]:
 def title(e: Explanations) -> str:
     """What is explained, in words."""
     about = [target_text(target) for target in e.about]
-    rows = f"{len(e):,} row{'s' if len(e) != 1 else ''}"
+    rows = plural(len(e), "row")
     if e.difference is not None:
         name = about[0] if len(about) == 1 else f"{len(about)} outputs"
         return f"{e.difference.question(name)} {rows} explained, in {e.difference.unit}"
+    if about == [UNNAMED]:
+        return f"{plural(len(e), 'prediction')} explained{_way(e)}"
     told = about[0] if len(about) == 1 else "their predicted classes"
-    way = ": the share of each value in the distance from the average" if e.additive else ""
-    return f"{rows} explained about {told}{way}"
+    return f"{rows} explained about {told}{_way(e)}"
+
+
+def _way(e: Explanations) -> str:
+    return ": the share of each value in the distance from the average" if e.additive else ""
 
 
 def _first(e: Explanations) -> str:
@@ -157,7 +164,7 @@ def _first(e: Explanations) -> str:
         for name, one in zip(e.ids[:MAX_ROWS], e[:MAX_ROWS], strict=True)
     ]
     more = len(e) - len(lines)
-    rest = f'<div class="fact">… and {more:,} more rows</div>' if more > 0 else ""
+    rest = f'<div class="fact">… and {numbers.count(more)} more rows</div>' if more > 0 else ""
     return (
         "<table><thead><tr><th>row</th><th>about</th>"
         '<th style="text-align:left">strongest features</th></tr></thead>'
@@ -166,47 +173,4 @@ def _first(e: Explanations) -> str:
 
 
 def _strongest(one: Explanation) -> str:
-    named = [(one.conditions[j], float(one.scores[j])) for j in one.order()[:3]]
-    return ", ".join(f"{middle(name, 30)} {signed_number(score)}" for name, score in named)
-
-
-def _bars(e: Explanations, means: Means) -> str:
-    order = means.order()
-    seen = means.high[order[:MAX_FEATURES]]
-    reach = float(seen[np.isfinite(seen)].max(initial=means.value.max(initial=0.0)))
-    scale = 100 / (reach or 1.0)
-    up = np.maximum(e.scores, 0).mean(axis=0) if e.table.signed else means.value
-    rows = "".join(
-        _row(e.labels[j], means, j, float(up[j]), scale) for j in order[:MAX_FEATURES].tolist()
-    )
-    more = len(order) - MAX_FEATURES
-    rest = f'<div class="fact">… and {more} more features</div>' if more > 0 else ""
-    sides = sides_of(e.table.signed, e.table.slopes)
-    notes = "".join(f'<div class="note">{escape(short(n, 400))}</div>' for n in e.notes)
-    return (
-        "<table><thead><tr><th>feature</th><th>mean size of score</th><th></th>"
-        f"<th>{100 * means.level:g}% interval</th></tr></thead><tbody>{rows}</tbody></table>{rest}"
-        f'{notes}<div class="fact">{sides} The interval counts the error of the explanations, and '
-        "that other rows could have been explained.</div>"
-    )
-
-
-def _row(label: str, means: Means, j: int, up: float, scale: float) -> str:
-    value, low, high = (float(x[j]) for x in (means.value, means.low, means.high))
-    bar = (
-        '<svg viewBox="0 0 100 10" preserveAspectRatio="none" role="img" aria-hidden="true">'
-        + _part(0.0, up * scale, 'y="2" height="6" style="fill:var(--up)"')
-        + _part(up * scale, value * scale, 'y="2" height="6" style="fill:var(--down)"')
-        + _part(low * scale, high * scale, 'y="4.4" height="1.2" fill="currentColor"')
-        + "</svg>"
-    )
-    return (
-        f"<tr><td>{escape(middle(label, 40))}</td><td>{value:.4g}</td>"
-        f'<td class="plot">{bar}</td><td>{low:.3g} … {high:.3g}</td></tr>'
-    )
-
-
-def _part(start: float, end: float, look: str) -> str:
-    """A part of a bar, within 0 and 100."""
-    start, end = max(start, 0.0), min(end, 100.0)
-    return f'<rect x="{start:.2f}" width="{max(end - start, 0.0):.2f}" {look}/>'
+    return ", ".join(f"{bar.short_label(30)} {bar.text}" for bar in bars_of(one)[:3])

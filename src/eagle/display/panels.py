@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eagle._values.subject import Image
-from eagle.display.sheet import DOWN, UP, Shown, hue
+from eagle.display.sheet import Shown, hue
 
 MIN_OUTLINED_PIXELS: Final = 20
 """Smaller images have no outlines, which would cover them."""
@@ -35,7 +35,7 @@ def pictures(shown: Shown, image: Image, side: int = MAX_PIXELS) -> list[NDArray
     thin = np.ix_(*(_thin(n, side / max(image.labels.shape)) for n in image.labels.shape))
     labels, pixels = image.labels[thin], image.pixels[thin] & SHADES
     grey = pixels.mean(axis=2, keepdims=True) // 16 * 16
-    hues = np.array([_rgb(hue(shown, k, (UP, DOWN))) for k in range(len(shown.scores))])
+    hues = np.array([_rgb(hue(shown, k)) for k in range(len(shown.scores))])
     share = (0.85 * np.abs(shown.depth)[labels] * ~_hatch(shown.unsure[labels]))[..., None]
     heat = (1 - share) * (0.5 * grey + 110) + share * hues[labels]
     parts = [pixels, heat]

@@ -17,22 +17,16 @@ from eagle._values.arrays import Array
 from eagle._values.difference import Difference
 from eagle._values.posterior import LEVEL, Bounds, without_effect
 from eagle._values.subject import Curves, Image, Passage, Subject
-from eagle._values.text import short
-from eagle.display.misfit import clips, end_fact, fact, says, unseen
+from eagle._values.text import middle, short, value_text
+from eagle.display import numbers
+from eagle.display.colours import DOWN, GREY, UP
+from eagle.display.lack_of_fit import clips, end_fact, fact, says, unseen
+from eagle.display.numbers import Numbers, number, plural, signed_number
 from eagle.explanation import Explanation
 from eagle.surrogates.fit import is_flat
 
 MAX_FEATURES = 20
 """At most this many features are shown; the others are counted in a line."""
-
-UP, DOWN = "#0072B2", "#D55E00"
-"""Blue and vermillion of Okabe and Ito's palette, which colour-blind readers can tell apart."""
-
-GREY = "#777777"
-"""For what is not sure, and for scores without a sign."""
-
-GREEN_ORANGE, BLUE_ORANGE = ("#009E73", "#D55E00"), ("#0072B2", "#E69F00")
-"""For words, up and down: a green and an orange, or a blue and an orange, of the same palette."""
 
 MAX_PARTS, MAX_CHARACTERS = 400, 6000
 """Of a text with more parts, or more characters, only the strongest parts are shown."""
@@ -42,6 +36,9 @@ MAX_STRONGEST_PARTS, MAX_PART_CHARACTERS = 40, 160
 
 MAX_NAME_CHARACTERS = 60
 """Maximum number of characters of a class in a title: the probability must stay in sight."""
+
+MAX_VALUE_CHARACTERS = 20
+"""Maximum number of characters of a row's own value beside a label."""
 
 MAX_CHANNELS = 12
 """Number of channels of a series that are shown, the strongest."""
@@ -59,14 +56,18 @@ MAX_CLASSES_LISTED = 5
 @final
 @dataclass(frozen=True)
 class Bar:
-    """One feature as shown: its label, score, interval, and P(sign).
+    """One feature as shown: its label, score, interval, and P(sign), as numbers and as written.
 
-    NaN stands where something is not known. `clear` says that the score surely has its sign, or
-    that there is no interval to tell; `slope`, that it is the change per step of a number; `idle`,
-    that the feature is known to have no effect.
+    `value` is the row's own, where the label does not name it; NaN stands where something is not
+    known. `clear` says that the score surely has its sign, or that there is no interval to tell;
+    `slope`, that it is the change per step of a number; `idle`, that the feature is known to have
+    no effect. `key` is its place among the features.
     """
 
+    key: int
+    name: str
     label: str
+    value: str
     score: float
     low: float
     high: float
@@ -74,10 +75,34 @@ class Bar:
     clear: bool
     slope: bool = False
     idle: bool = False
+    text: str = ""
+    span: str = ""
+    sure: str = ""
 
     @property
     def has_interval(self) -> bool:
         return not isnan(self.low)
+
+    @property
+    def full_label(self) -> str:
+        """The label, and the row's own value where it is a bin or a slope."""
+        return f"{self.label} ({self.value})" if self.value else self.label
+
+    def short_label(self, size: int) -> str:
+        """The full label on one line: where it is too long, the name loses its middle first."""
+        return cut_label(self.full_label, self.name, size)
+
+
+MIN_NAME_CHARACTERS: Final = 9
+"""A name is not cut to fewer characters for the sake of its condition."""
+
+
+def cut_label(label: str, name: str, size: int) -> str:
+    """A label of at most this size: first its name is made shorter, then all of it."""
+    over = len(label) - size
+    if over > 0 and len(name) > MIN_NAME_CHARACTERS:
+        label = label.replace(name, middle(name, max(MIN_NAME_CHARACTERS, len(name) - over)), 1)
+    return middle(label, size)
 
 
 @final
@@ -96,14 +121,27 @@ class Shown:
     unsure: NDArray[np.bool_]
     signed: bool
     level: float | None
+    numbers: Numbers
     slopes: bool = False
 
     @classmethod
-    def of(cls, e: Explanation, level: float = LEVEL) -> Shown:
+    def of(cls, e: Explanation, level: float = LEVEL, written: Numbers | None = None) -> Shown:
         """The subject of an explanation with its scores."""
         sure, doubtful = e.sure(level), e.doubtful(level)
         scores, interval, named = e.scores, e.interval_or_nan(level), level_of(e, level)
-        return cls(e.subject, scores, interval, sure, doubtful, e.signed, named, any(e.slopes))
+        written, slopes = written or numbers_of(e, level), any(e.slopes)
+        return cls(e.subject, scores, interval, sure, doubtful, e.signed, named, written, slopes)
+
+    def text(self, k: int) -> str:
+        """The score of a feature as it is written."""
+        write = self.numbers.signed if self.signed else self.numbers.plain
+        return write(float(self.scores[k]))
+
+    def text_with_interval(self, k: int) -> str:
+        """The score of a feature, and its interval in brackets where it is known."""
+        low, high = self.interval[k].tolist()
+        span = "" if isnan(low) else f" [{self.numbers.span(low, high, self.signed)}]"
+        return f"{self.text(k)}{span}"
 
     @property
     def depth(self) -> Array:
@@ -124,6 +162,7 @@ class Sheet:
 
     title: str
     bars: Sequence[Bar]
+    numbers: Numbers
     level: float | None
     facts: Sequence[str]
     notes: Sequence[str]
@@ -133,12 +172,30 @@ class Sheet:
 
 def sheet(e: Explanation, level: float = LEVEL) -> Sheet:
     """The content that text and HTML show."""
+    written = numbers_of(e, level)
+    shown, named = Shown.of(e, level, written), level_of(e, level)
+    bars = bars_of(e, level, written)
+    return Sheet(title(e), bars, written, named, _facts(e), e.notes, e.warnings, shown)
+
+
+def numbers_of(e: Explanation, level: float = LEVEL) -> Numbers:
+    """How the scores of an explanation and their intervals are written."""
+    low, high = e.interval_or_nan(level).T
+    return Numbers.of([*e.scores, *low, *high], low, high)
+
+
+def bars_of(e: Explanation, level: float = LEVEL, written: Numbers | None = None) -> list[Bar]:
+    """All features, the strongest first."""
     low, high, _, sign = e.columns(level)
     doubtful, slopes = e.doubtful(level), e.slopes or (False,) * len(e.names)
-    idle = _idle(e)
-    bars = [
+    idle, written = _idle(e), written or numbers_of(e, level)
+    write = written.signed if e.signed else written.plain
+    return [
         Bar(
+            int(j),
+            e.names[j],
             e.conditions[j],
+            _own_value(e, int(j)),
             float(e.scores[j]),
             float(low[j]),
             float(high[j]),
@@ -146,11 +203,23 @@ def sheet(e: Explanation, level: float = LEVEL) -> Sheet:
             not doubtful[j],
             slopes[j],
             bool(idle[j]),
+            write(e.scores[j]),
+            NO_EFFECT if idle[j] else written.span(float(low[j]), float(high[j]), e.signed),
+            numbers.sureness(float(sign[j])),
         )
         for j in e.order()
     ]
-    shown = Shown.of(e, level)
-    return Sheet(title(e), bars, level_of(e, level), _facts(e), e.notes, e.warnings, shown)
+
+
+def _own_value(e: Explanation, j: int) -> str:
+    """The row's own value as it was written, if the condition is a bin or a slope; "" otherwise."""
+    value, condition = e.data[j], e.conditions[j]
+    around = condition.replace(e.names[j], "", 1)
+    slope = bool(e.slopes) and e.slopes[j] and condition != f"{e.names[j]} = {value}"
+    bin_ = any(sign in around for sign in "<>≤≥")
+    if e.subject is not None or value is None or not (bin_ or slope):
+        return ""
+    return middle(value_text(value), MAX_VALUE_CHARACTERS)
 
 
 def level_of(e: Explanation, level: float) -> float | None:
@@ -182,6 +251,9 @@ def sides_of(signed: bool, slopes: NDArray[np.bool_], down: str = "orange") -> s
     return f"Blue: rows where {up}; {down}: the others."
 
 
+UNNAMED: Final = "prediction"
+"""What the answer of a regression is called where nobody named it."""
+
 NOT_SURE: Final = "not sure which way"
 """What is said of a score whose sign is not sure."""
 
@@ -195,7 +267,7 @@ def _way(e: Explanation) -> str:
     """Which way scores lead, where they add up to the prediction; "" of others."""
     if not e.additive:
         return ""
-    base = short(f"{e.intercept:.4g}", MAX_NAME_CHARACTERS).replace("-", "−")
+    base = number(e.intercept)
     start = "From" if _asked_text(e).endswith("?") else ", from"
     return f" {start} the average {base}: the share of each value".replace(" ,", ",")
 
@@ -205,8 +277,8 @@ def _asked_text(e: Explanation) -> str:
         return f"{e.difference.question(_output(e))} {_change_of_prediction(e, e.difference)}"
     if isnan(e.prediction):
         return (
-            f"Why {short(e.target_name, MAX_NAME_CHARACTERS)}? The model was not asked about "
-            "this row"
+            f"Why {'this ' * (e.target_name == UNNAMED)}"
+            f"{short(e.target_name, MAX_NAME_CHARACTERS)}? The model was not asked about this row"
         )
     if e.task == "classification" and isinstance(e.target, tuple):
         margin = "Margin" if e.link is None else "Log-odds"
@@ -216,13 +288,16 @@ def _asked_text(e: Explanation) -> str:
     if e.task == "classification" and e.link is not None:
         said = float(answers_of(e.evidence.answers[:1], e.outputs, e.target)[0])
         counted = (
-            f"counted as {e.link.back(e.prediction):.4g}, " if e.link.count_clipped(said) else ""
+            f"counted as {numbers.probability(float(e.link.back(e.prediction)))}, "
+            if e.link.count_clipped(said)
+            else ""
         )
-        says = f"{said:.4g}, {counted}log-odds {signed_number(e.prediction)}"
+        says = f"{numbers.probability(said)}, {counted}log-odds {signed_number(e.prediction)}"
         return f"Why {name}? The model says {says}"
     if e.task == "classification":
-        return f"Why {name}? The model says {e.prediction:.4g}"
-    return f"Why {name} = {e.prediction:.6g}?"
+        return f"Why {name}? The model says {numbers.probability(e.prediction)}"
+    value = number(e.prediction)
+    return f"Why is the prediction {value}?" if name == UNNAMED else f"Why {name} {value}?"
 
 
 def _output(e: Explanation) -> str:
@@ -248,7 +323,9 @@ def likeliest(e: Explanation) -> str:
         return ""
     answers = e.evidence.answers[0]
     first = np.argsort(-answers, kind="stable")[:MAX_CLASSES_LISTED]
-    listed = ", ".join(f"{short(str(e.outputs[j]), 30)} ({answers[j]:.3g})" for j in first)
+    listed = ", ".join(
+        f"{short(str(e.outputs[j]), 30)} ({numbers.probability(answers[j])})" for j in first
+    )
     return f"The model says: {listed}"
 
 
@@ -259,10 +336,9 @@ def _facts(e: Explanation) -> list[str]:
         unfit = "no variation to fit" if is_flat(_explained_answers(e)) else "too few rows to tell"
         n, d = e.evidence.features.shape
         known = np.isfinite(e.r2) and n > d + 1  # a line goes through as few rows as it has slopes
-        fit = f"weighted R² {e.r2:.2f}" if known else unfit
+        fit = f"weighted R² {numbers.share(e.r2)}" if known else unfit
         if np.isfinite(e.r2_held_out):
-            held = f"{e.r2_held_out:.2f}".replace("-", "−")
-            fit += f", {held} on held-out rows"
+            fit += f", {numbers.share(e.r2_held_out)} on held-out rows"
         facts.append(f"Fit: {fit}. Fitted value here: {says(e)}")
     facts += [said] if (said := _question(e)) else []
     if isinstance(e.subject, Image | Passage | Curves) and e.subject.cut:
@@ -296,10 +372,10 @@ def _question(e: Explanation) -> str:
 
 def _sum(e: Explanation) -> str:
     """What scores add up to."""
-    start = f"the average answer over the background, {e.intercept:.6g}".replace("-", "−")
+    start = f"the average answer over the background, {number(e.intercept)}"
     if isnan(e.prediction):
         return f"Scores start at {start}; where they lead to is not known: the model was not asked"
-    end = f"{e.prediction:.6g}".replace("-", "−")
+    end = number(e.prediction)
     return f"Scores add up: {start}, and all scores make the prediction, {end}"
 
 
@@ -322,32 +398,22 @@ def _cost(e: Explanation) -> str:
     b = e.cost
     if b.shared:
         return (
-            f"{e.method}: {b.shared:,} rows, shared by all its explanations, and {b.rows} asked "
+            f"{e.method}: {numbers.count(b.shared)} rows, shared by all its explanations, and "
+            f"{numbers.count(b.rows)} asked "
             f"{'of each model ' * (e.difference is not None)}for this one"
         )
-    tokens = "" if b.tokens is None else f"{b.tokens:,} tokens, "
+    tokens = "" if b.tokens is None else f"{plural(b.tokens, 'token')}, "
     paid = (
-        f"in {b.calls} call{'s' if b.calls != 1 else ''}, {tokens}{b.model_seconds:.3f} s in the "
-        f"model and {b.own_seconds:.3f} s outside"
+        f"in {plural(b.calls, 'call')}, {tokens}{numbers.seconds(b.model_seconds)} in the "
+        f"model and {numbers.seconds(b.own_seconds)} outside"
     )
     stopped = f". It stopped there because {b.stopped}" if b.stopped else ""
-    rows = f"{b.rows} row{'s' if b.rows != 1 else ''}"
-    return f"{e.method}: {rows} {paid if b.calls else 'answered elsewhere'}{stopped}"
+    return (
+        f"{e.method}: {plural(b.rows, 'row')} {paid if b.calls else 'answered elsewhere'}{stopped}"
+    )
 
 
 # -- as text -------------------------------------------------------------------------------------
-
-
-def signed_number(value: float) -> str:
-    """Four significant digits, with a true minus sign, aligned by their sign."""
-    return f"{value:+.4g}".replace("-", "−")
-
-
-def sureness(sure: float) -> str:
-    """A probability in per cent, never rounded up to certainty."""
-    if isnan(sure):
-        return ""
-    return ">99.9%" if sure > 0.999 else f"{100 * sure:.1f}%"
 
 
 def _idle(e: Explanation) -> NDArray[np.bool_]:
@@ -360,23 +426,14 @@ NO_EFFECT: Final = "no effect"
 """What stands in place of the interval of a part that no answer depends on."""
 
 
-def interval(bar: Bar) -> str:
-    if bar.idle:
-        return NO_EFFECT
-    return (
-        f"[{signed_number(bar.low):>10}, {signed_number(bar.high):>10}]"
-        if bar.has_interval
-        else "not known"
-    )
-
-
 def heading(sheet: Sheet) -> str:
-    return "bounds" if sheet.level is None else f"{100 * sheet.level:g}% interval"
+    return "bounds" if sheet.level is None else f"{numbers.at_level(sheet.level)} interval"
 
 
-def rest(sheet: Sheet) -> str | None:
-    hidden = len(sheet.bars) - MAX_FEATURES
-    return f"… and {hidden} more feature{'s' if hidden > 1 else ''}" if hidden > 0 else None
+def rest(sheet: Sheet, shown: int = MAX_FEATURES) -> str | None:
+    """How many features are not among those shown, as a line."""
+    hidden = len(sheet.bars) - shown
+    return f"… and {numbers.count(hidden)} more feature{'s' * (hidden > 1)}" if hidden > 0 else None
 
 
 def pieces(passage: Passage, scores: Array) -> list[tuple[str, int | None]]:
@@ -413,7 +470,7 @@ def _head(part: str, whole: bool) -> str:
     )
 
 
-def strips(shown: Shown, curves: Curves) -> list[tuple[str, str]]:
+def channel_lines(shown: Shown, curves: Curves) -> list[tuple[str, str]]:
     """The strongest channels of a series, each with a mark for every segment: ▲ and ▼ where it
     surely pushes up and down, · elsewhere."""
     mark = np.where(shown.clear, np.where(shown.scores > 0, "▲", "▼"), "·")
@@ -439,5 +496,6 @@ def mark_direction(text: str) -> str:
     return f"\u2067{text}\u2069" if right_to_left(text) else text
 
 
-def hue(shown: Shown, k: int, colours: tuple[str, str]) -> str:
-    return (colours[0] if shown.scores[k] > 0 else colours[1]) if shown.signed else "#777777"
+def hue(shown: Shown, k: int) -> str:
+    """The colour of a score: which way it pushes."""
+    return (UP if shown.scores[k] > 0 else DOWN) if shown.signed else GREY

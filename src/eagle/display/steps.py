@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from eagle._values.arrays import Array
 from eagle._values.posterior import LEVEL, StudentT, quantiles
 from eagle.display import contributions
+from eagle.display.numbers import Numbers
 from eagle.explanation import Explanation
 
 
@@ -39,7 +40,8 @@ class Steps:
         prediction = np.array([e.prediction])
         contributions.check(e.method, e.signed, e.contrast, prediction)
         given, base = contributions.parts(e.scores[None], e.contrast[None], prediction)
-        low, high = contributions.between(*e.interval_or_nan(level).T, e.contrast)
+        a, b = e.interval_or_nan(level).T
+        low, high = contributions.between(a, b, e.contrast)
         order = e.order()
         shown, rest = order[:most], order[most:]
         parts = [given[0][shown], low[shown], high[shown], e.doubtful(level)[shown]]
@@ -60,16 +62,10 @@ class Steps:
     def starts(self) -> Array:
         return np.append(self.ends[1:], self.base)
 
-
-def plain_number(x: float, signed: bool = False) -> str:
-    """A number with about three digits that count, and no exponent where that can be read."""
-    size = abs(x)
-    if size and not 1e-4 <= size < 1e7:
-        said = f"{x:+.3g}" if signed else f"{x:.3g}"
-    else:
-        decimals = min(max(2 - int(np.floor(np.log10(size))), 0), 6) if size else 0
-        said = f"{x:+,.{decimals}f}" if signed else f"{x:,.{decimals}f}"
-    return said.replace("-", "−")
+    @property
+    def numbers(self) -> Numbers:
+        """How the contributions are written."""
+        return Numbers.of(self.given, self.low, self.high)
 
 
 def _half_of_sum(e: Explanation, places: NDArray[np.intp], level: float) -> float:

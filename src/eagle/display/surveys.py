@@ -6,6 +6,8 @@ from html import escape
 from typing import Final
 
 from eagle._values.text import short
+from eagle.display import numbers
+from eagle.display.numbers import count, plural
 from eagle.display.style import STYLE
 from eagle.survey.survey import Survey
 
@@ -20,20 +22,24 @@ def facts(s: Survey) -> list[str]:
     which, cost = s.identity, s.cost
     extra = sum(len(one.drawn) for one in s.known.values())
     outputs, what = f"outputs {', '.join(map(str, s.outputs[:10]))}", s.difference
-    calls = f"{cost.calls:,} call{'' if cost.calls == 1 else 's'}, {cost.model_seconds:.2f} s"
-    lines = [f"Survey: {s.rows:,} rows of {len(s.drawn.states)} features, seed {s.seed}"]
+    calls = f"{plural(cost.calls, 'call')}, {numbers.seconds(cost.model_seconds)}"
+    lines = [
+        f"Survey: {count(s.rows)} rows of {count(len(s.drawn.states))} features, seed {s.seed}"
+    ]
     if what is None:
         lines += [
             f"Model: {which.model}, {s.task}, {outputs}",
-            f"Asked: {cost.rows:,} model rows in {calls}",
+            f"Asked: {count(cost.rows)} model rows in {calls}",
         ]
     else:
         lines += [
             f"Difference: {what}, in {what.unit}, {outputs}",
-            f"Asked besides the two surveys: {cost.rows:,} rows of each model in {calls}",
+            f"Asked besides the two surveys: {count(cost.rows)} rows of each model in {calls}",
         ]
     if extra:
-        lines.append(f"Supplements: {extra:,} rows for {len(s.known)} rare or unseen values")
+        lines.append(
+            f"Supplements: {count(extra)} rows for {count(len(s.known))} rare or unseen values"
+        )
     digest = _digest(which.model_digest)
     if what is not None:
         digest = f"{_digest(what.new_digest)} (new), {_digest(what.old_digest)} (old)"

@@ -6,9 +6,11 @@ from typing import Final
 
 import numpy as np
 
-from eagle._values.text import short
+from eagle._values.text import middle, short
 from eagle.comparison import Comparison
-from eagle.display.sheet import signed_number
+from eagle.display import numbers
+from eagle.display.numbers import Numbers
+from eagle.display.sheet import numbers_of
 from eagle.explanation import Explanation
 
 MAX_FEATURES: Final = 12
@@ -26,7 +28,7 @@ def notes(c: Comparison) -> list[str]:
     seeds = f" over {runs} runs with seeds of their own" if runs > 1 else ""
     out = [
         f"Stability: mean overlap of the {c.k} strongest features{seeds}; features drawn "
-        f"at random would have {c.chance:.2f}."
+        f"at random would have {numbers.share(c.chance)}."
     ]
     if c.converged is None:
         out.append(
@@ -35,7 +37,9 @@ def notes(c: Comparison) -> list[str]:
         )
     else:
         rows = c.converged.cost.rows
-        out.append(f"Agreement: the same overlap with LIME's explanation from {rows} rows.")
+        out.append(
+            f"Agreement: the same overlap with LIME's explanation from {numbers.count(rows)} rows."
+        )
     unsigned = [m.method for m in c.methods if not m.first.signed]
     if unsigned:
         listed = short(", ".join(unsigned), 200)
@@ -57,9 +61,9 @@ def costs(c: Comparison) -> list[list[str]]:
     head += [] if c.converged is None else ["agreement"]
     rows = [head]
     for m in c.methods:
-        row = [short(m.method, 60), f"{m.rows:.0f}", f"{m.calls:.0f}", f"{m.seconds:.3f}"]
-        row += ["" if np.isnan(m.stability) else f"{m.stability:.2f}", f"{c.chance:.2f}"]
-        rows.append(row + ([] if c.converged is None else [f"{m.agreement:.2f}"]))
+        row = [short(m.method, 60), numbers.count(m.rows), numbers.count(m.calls)]
+        row += [f"{m.seconds:.3f}", numbers.share(m.stability), numbers.share(c.chance)]
+        rows.append(row + ([] if c.converged is None else [numbers.share(m.agreement)]))
     return rows
 
 
@@ -67,14 +71,15 @@ def scores(c: Comparison) -> list[list[str]]:
     """One row a feature: the score of each method's first run."""
     order = c.order()
     rows = [["feature", *[short(m.method, 22) for m in c.methods]]]
+    each = [(m.first, numbers_of(m.first)) for m in c.methods]
     for j in order[:MAX_FEATURES]:
-        rows.append([short(c.labels[j], 40), *[_cell(m.first, j) for m in c.methods]])
+        rows.append([middle(c.labels[j], 40), *[_cell(*one, j) for one in each]])
     if len(order) > MAX_FEATURES:
         rows.append([f"… and {len(order) - MAX_FEATURES} more", *[""] * len(c.methods)])
     return rows
 
 
-def _cell(e: Explanation, j: int) -> str:
+def _cell(e: Explanation, written: Numbers, j: int) -> str:
     low, high = e.interval_or_nan()[j]
-    half = "" if np.isnan(low) else f" ± {(high - low) / 2:.2g}"
-    return f"{signed_number(float(e.scores[j]))}{half}"
+    half = "" if np.isnan(low) else f" ± {written.plain((high - low) / 2)}"
+    return f"{written.signed(float(e.scores[j]))}{half}"

@@ -14,22 +14,24 @@ from eagle.display import tables
 from eagle.display.sheet import (
     MAX_FACT_CHARACTERS,
     MAX_FEATURES,
+    Bar,
+    Sheet,
     Shown,
+    channel_lines,
     heading,
-    interval,
     mark_direction,
     pieces,
     rest,
     right_to_left,
-    signed_number,
-    strips,
-    sureness,
 )
 from eagle.display.sheet import sheet as sheet_of
 from eagle.explanation import Explanation
 
 ZERO_WIDTH: Final = "\u200c\u200d\ufe0f"
 """Joiners and variation selectors: they take no cell of a terminal."""
+
+MAX_LABEL_CHARACTERS: Final = 44
+"""Longer labels of features lose their middle."""
 
 MAX_LINE_WIDTH: Final = 110
 """Tables wider than this are printed in parts."""
@@ -39,27 +41,32 @@ def explanation(e: Explanation) -> str:
     """A table for a plain console."""
     sheet = sheet_of(e)
     bars = sheet.bars[:MAX_FEATURES]
-    labels = [short(b.label, 40) for b in bars]
-    wide = max([cells(x) for x in labels] + [7])
-    head = heading(sheet)
     lines = [short(sheet.title, 200), ""]
     if isinstance(sheet.shown.subject, Passage):
         lines += [*_mark_words(sheet.shown), ""]
     if isinstance(sheet.shown.subject, Curves):
         lines += [*_marks(sheet.shown, sheet.shown.subject), ""]
-    lines.append(f"{'feature':<{wide}}  {'score':>10}  {head:^24}  {'P(sign)':>7}")
-    for label, bar in zip(labels, bars, strict=True):
-        lines.append(
-            f"{mark_direction(label)}{' ' * (wide - cells(label))}  "
-            f"{signed_number(bar.score):>10}  "
-            f"{interval(bar):^24}  {sureness(bar.sign):>7}".rstrip()
-        )
+    lines += _table(sheet, bars)
     more = rest(sheet)
     lines += [more] if more else []
     lines += ["", *[short(f, MAX_FACT_CHARACTERS) for f in sheet.facts]]
     lines += [f"Note: {short(n, 400)}" for n in sheet.notes]
     lines += [f"Warning: {short(w, 400)}" for w in sheet.warnings]
     return "\n".join(lines)
+
+
+def _table(sheet: Sheet, bars: Sequence[Bar]) -> list[str]:
+    """The features with their scores, and with intervals and signs where any are known."""
+    labels = ["feature", *[b.short_label(MAX_LABEL_CHARACTERS) for b in bars]]
+    columns = [["score", *[b.text for b in bars]]]
+    if any(b.has_interval or b.idle for b in bars):
+        columns.append([heading(sheet), *[b.span for b in bars]])
+    if any(b.sure for b in bars):
+        columns.append(["P(sign)", *[b.sure for b in bars]])
+    wide = max(map(cells, labels))
+    named = [f"{mark_direction(one)}{' ' * (wide - cells(one))}" for one in labels]
+    right = [[one.rjust(max(map(len, column))) for one in column] for column in columns]
+    return ["  ".join(row).rstrip() for row in zip(named, *right, strict=True)]
 
 
 def cells(text: str) -> int:
@@ -85,7 +92,7 @@ def _mark_words(shown: Shown) -> list[str]:
 
 def _marks(shown: Shown, curves: Curves) -> list[str]:
     """A line for each channel, with a mark for each segment."""
-    each = strips(shown, curves)
+    each = channel_lines(shown, curves)
     wide = max(cells(name) for name, _ in each)
     lines = [f"{name}{' ' * (wide - cells(name))}  {marks}".strip() for name, marks in each]
     hidden = len(curves.channels) - len(each)

@@ -7,13 +7,13 @@ from typing import Final
 
 import numpy as np
 
-from eagle._engine.misfit import MIN_HELD_OUT_R2, is_line
+from eagle._engine.lack_of_fit import MIN_HELD_OUT_R2, is_line
 from eagle._engine.targets import answers_of
 from eagle._values.arrays import Array
 from eagle._values.posterior import ALL_MASKS
 from eagle._values.subject import Image
 from eagle._values.text import clean
-from eagle.display import misfit
+from eagle.display import lack_of_fit, numbers
 from eagle.explanation import Explanation
 from eagle.surrogates.fit import columns_that_move, is_flat
 
@@ -35,23 +35,23 @@ photographs under ImageNet's networks it moves by .3 to .8, whatever the fill.""
 
 def _same_looks(e: Explanation) -> Iterator[str]:
     """A segment that is off may look so much like itself that the model hardly notices."""
-    if not isinstance(e.subject, Image) or not e.subject.fill or not misfit.probable(e):
+    if not isinstance(e.subject, Image) or not e.subject.fill or not lack_of_fit.probable(e):
         return
     y = answers_of(e.evidence.answers, e.outputs, e.target, e.link)
     moved = float(np.abs(y - y[0]).max())
     if len(y) > 1 and e.prediction > 2 * MIN_MOVE and moved < MIN_MOVE:
         other = "eagle.Images(fill=0)" if e.subject.fill.startswith("fill=") else "fill='mean'"
         yield (
-            f"leaving segments out ({e.subject.fill}) moved the answer by {moved:.2g} at most: "
-            "what is off may look too much like what is on. Another fill, such as "
-            f"{other}, may show more"
+            f"leaving segments out ({e.subject.fill}) moved the answer by "
+            f"{numbers.number(moved, 2)} at most: what is off may look too much like what is on. "
+            f"Another fill, such as {other}, may show more"
         )
 
 
 def little(held_out: float, compared: bool) -> str:
     """What it means that a line explains so little of rows that it was not fitted to; `compared`
     are two models."""
-    share = f"{max(held_out, 0.0):.0%}" if held_out >= 0.005 else "next to nothing"
+    share = f"{numbers.percent(max(held_out, 0.0))}" if held_out >= 0.005 else "next to nothing"
     return (
         f"these scores explain {share} of how {_answers(compared)} near this input, checked on "
         f"rows that were held out: most of {_all_that(compared)} here is not in them, however sure "
@@ -74,18 +74,19 @@ def little_of_many(held_out: Array, compared: bool) -> str:
     if not low:
         return ""
     return (
-        f"the scores of {low:,} of {len(known):,} rows explain less than {MIN_HELD_OUT_R2:.0%} of "
-        "how "
-        f"{_answers(compared)} near that row (median of all rows: {np.median(known):.0%}): most of "
+        f"the scores of {numbers.count(low)} of {numbers.count(len(known))} rows explain less than "
+        f"{numbers.percent(MIN_HELD_OUT_R2)} of how "
+        f"{_answers(compared)} near that row (median of all rows: "
+        f"{numbers.percent(float(np.median(known)))}): most of "
         f"{_all_that(compared)} there is not in them"
-    ).replace("-", "−")
+    )
 
 
 def warnings(e: Explanation) -> tuple[str, ...]:
     """Sentences about the file, the subject, the rows, the fit, and what never changed."""
     told = [e.note, "" if e.subject is None else e.subject.note, _missing(e)]
     if e.surrogate is not None:
-        told += [*_few(e), *_poor(e), *_still(e)]
+        told += [*_few(e), *_poor(e), *_unchanged_parts(e)]
     told += _clueless(e)
     return tuple(sentence for sentence in told if sentence)
 
@@ -106,8 +107,8 @@ def _clueless(e: Explanation) -> Iterator[str]:
     if -float(seen @ np.log(seen)) > MAX_ENTROPY_SHARE * np.log(len(answers)):
         yield (
             f"the model hardly prefers any of its {len(answers)} classes here (the likeliest has "
-            f"{answers.max():.2g}): are the pixels in the range and order that it was trained on? "
-            "eagle.models.vision.Network has presets"
+            f"{numbers.number(answers.max(), 2)}): are the pixels in the range and order that it "
+            "was trained on? eagle.models.vision.Network has presets"
         )
 
 
@@ -139,7 +140,7 @@ def _poor(e: Explanation) -> Iterator[str]:
     held = e.r2_held_out if np.isfinite(e.r2_held_out) else e.r2
     y = answers_of(e.evidence.answers, e.outputs, e.target, e.link)
     line = is_line(e)
-    clipped = misfit.clipped_answers(e)
+    clipped = lack_of_fit.clipped_answers(e)
     if len(y) > 1 and is_flat(y):
         same = "the model gave the same answer"
         if e.difference is not None:
@@ -150,18 +151,19 @@ def _poor(e: Explanation) -> Iterator[str]:
         yield f"too few rows were asked to tell whether {what} fits the model here"
     elif line:
         yield clipped
-        yield misfit.rare(e) or misfit.warning(e)
+        yield lack_of_fit.rare(e) or lack_of_fit.warning(e)
     elif held < POOR_FIT:
         where = "on held-out rows it" if np.isfinite(e.r2_held_out) else "it"
         yield (
-            f"the surrogate does not fit the model well here: {where} explains {max(held, 0):.0%} "
-            f"of the variation (weighted R² {held:.2f})"
+            f"the surrogate does not fit the model well here: {where} explains "
+            f"{numbers.percent(max(held, 0))} "
+            f"of the variation (weighted R² {numbers.share(held)})"
         )
 
 
-def _still(e: Explanation) -> Iterator[str]:
+def _unchanged_parts(e: Explanation) -> Iterator[str]:
     changed = columns_that_move(e.evidence.features)
-    still = [name for name, one in zip(e.names, changed, strict=True) if not one]
-    if still:
-        listed = ", ".join(still[:5]) + (" …" if len(still) > 5 else "")
+    unchanged = [name for name, one in zip(e.names, changed, strict=True) if not one]
+    if unchanged:
+        listed = ", ".join(unchanged[:5]) + (" …" if len(unchanged) > 5 else "")
         yield clean(f"nothing could be learnt about features that never changed: {listed}")

@@ -27,6 +27,10 @@ FORMAT: Final = 4
 MAX_BYTES: Final = 512 << 20
 """The largest size of a file, in bytes."""
 
+MAX_PARTS: Final = (1 / 6, 1 << 18)
+"""The most parts of a file, such as numbers of a list: so many for each of its bytes, and so many
+beside. What is written has fewer, since each stands on a line of its own."""
+
 DIGEST: Final = "sha256"
 KEYED: Final = "hmac-sha256"
 """The keys of the two seals. A file has one of them."""
@@ -102,6 +106,9 @@ def parse(content: str | bytes) -> Any:
     """Parse JSON. NaN, infinity and duplicate keys are refused."""
     if len(content) > MAX_BYTES:
         raise ValueError(f"it has more than {MAX_BYTES >> 20} MiB")
+    parts: Any = ",[{" if isinstance(content, str) else (b",", b"[", b"{")
+    if sum(map(content.count, parts)) > MAX_PARTS[0] * len(content) + MAX_PARTS[1]:
+        raise ValueError("it has far more parts than a file of its size")
     said = content.decode("utf-8") if isinstance(content, bytes) else content
     return json.loads(said, object_pairs_hook=_once, parse_constant=_no_constant)
 

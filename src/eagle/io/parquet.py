@@ -49,10 +49,19 @@ SEAL: Final = b"eagle seal"
 DIGITS: Final = 64
 """The number of hexadecimal digits of a seal."""
 
-ROWS_PER_BYTE: Final = 1
-SPARE_ROWS: Final = 1 << 16
-"""A file of n bytes has at most `ROWS_PER_BYTE`·n + `SPARE_ROWS` rows: fewer than any that is
-written, more than one that lies about its rows needs."""
+MAX_CELLS: Final = (4, 1 << 20)
+MAX_UNPACKED: Final = (32, 1 << 24)
+"""The most cells of a file, and the most bytes once it is unpacked: so many for each of its bytes,
+and so many beside. Repeats take next to none; a table that would have more is written in full."""
+
+ENCODINGS: Final = frozenset({"PLAIN", "RLE", "BIT_PACKED", "PLAIN_DICTIONARY", "RLE_DICTIONARY"})
+"""How columns are encoded. Other ways give long texts from few bytes."""
+
+WRITING: Final[tuple[dict[str, Any], ...]] = (
+    {"compression": "zstd"},
+    {"compression": "none", "use_dictionary": False},
+)
+"""How a table is written, and how if that has too many repeats."""
 
 
 def pyarrow(what: str) -> Any:
@@ -72,13 +81,45 @@ def write(
     pa = pyarrow("save")
     head = json.dumps({"kind": KIND, "format": FORMAT, **said, VALUE: encode(value)})
     table = pa.table(list(columns.values()), names=list(columns))
-    out, name = io.BytesIO(), marker(key)
+    name = marker(key)
     table = table.replace_schema_metadata({HEAD: head.encode(), SEAL: name + b"0" * DIGITS})
-    pa.parquet.write_table(table, out, compression="zstd")
-    content = bytearray(out.getbuffer())
+    for options in WRITING:
+        out = io.BytesIO()
+        pa.parquet.write_table(table, out, **options)
+        content = bytearray(out.getbuffer())
+        if not too_large(
+            chunks_of(pa.parquet.read_metadata(pa.BufferReader(content))), len(content)
+        ):
+            break
     at = content.rfind(name) + len(name)
     content[at : at + DIGITS] = seal_at(content, at, key).encode()
     atomic.put(path, lambda beside: beside.write_bytes(content))
+
+
+def too_large(chunks: Sequence[Any], size: int) -> bool:
+    """Whether the columns of a file of so many bytes say that they hold far more."""
+    said = (
+        (sum(one.num_values for one in chunks), MAX_CELLS),
+        (sum(one.total_uncompressed_size for one in chunks), MAX_UNPACKED),
+    )
+    return any(count > each * size + beside for count, (each, beside) in said)
+
+
+def chunks_of(metadata: Any) -> list[Any]:
+    """What a file says of each of its columns."""
+    groups = map(metadata.row_group, range(metadata.num_row_groups))
+    return [group.column(k) for group in groups for k in range(group.num_columns)]
+
+
+def texts(table: Any, name: str) -> list[str]:
+    """A column of texts. Those that are alike are one object."""
+    out: list[str] = []
+    for chunk in table.column(name).chunks:
+        known = chunk.dictionary.to_pylist() if hasattr(chunk, "dictionary") else [None]
+        if not all(isinstance(text, str) for text in known):
+            raise ValueError(f"{short_repr(name, 40)} is no column of texts")
+        out += [known[place] for place in chunk.indices.to_pylist()]
+    return out
 
 
 def marker(key: Key) -> bytes:
@@ -123,9 +164,14 @@ def read(
         found = seal_in(content, key)
         if seal not in (None, found):
             raise ValueError("it is another file than was written there")
-        with pa.parquet.ParquetFile(pa.BufferReader(content)) as file:
-            if file.metadata.num_rows > ROWS_PER_BYTE * len(content) + SPARE_ROWS:
-                raise ValueError(f"it says that it has {file.metadata.num_rows:,} rows")
+        buffer = pa.BufferReader(content)
+        metadata = pa.parquet.read_metadata(buffer)
+        chunks = chunks_of(metadata)
+        known = all(ENCODINGS.issuperset(one.encodings) for one in chunks)
+        if too_large(chunks, len(content)) or not known:
+            raise ValueError("it says that it holds far more than it has bytes")
+        words = {one.path_in_schema for one in chunks if one.physical_type == "BYTE_ARRAY"}
+        with pa.parquet.ParquetFile(buffer, metadata=metadata, read_dictionary=list(words)) as file:
             head = head_of(file.schema_arrow.metadata or {})
             table = file.read(None if columns is None else list(columns))
         return look(table, head)

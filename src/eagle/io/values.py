@@ -11,10 +11,12 @@ import base64
 import binascii
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from datetime import date, datetime, timedelta
-from typing import Any, Final
+from functools import cache
+from types import UnionType
+from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,15 +53,6 @@ DTYPES: Final = {
     for name in ("?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8")
 }
 """The dtypes of arrays in files."""
-
-PLAIN_TYPES: Final[dict[str, tuple[type, ...]]] = {
-    "str": (str,),
-    "int": (int,),
-    "bool": (bool,),
-    "float": (float, int),
-    "Array": (np.ndarray,),
-}
-"""What a field of a record holds that is declared so."""
 
 TIMES: Final[dict[str, Any]] = {"date": date, "datetime": datetime, "timedelta": timedelta}
 PANDAS_TIMES: Final = ("Timestamp", "Timedelta")
@@ -194,13 +187,60 @@ def decode_record(data: dict[str, Any], classes: Classes, depth: int) -> Any:
         raise ValueError(
             f"it has {short_repr(name, 40)}, which this version of eagle does not know"
         )
-    made: Any = classes[name]
-    kept = {key: decode(v, classes, depth + 1) for key, v in data.items() if key != "is"}
-    for field in fields(made):
-        wanted = PLAIN_TYPES.get(str(field.type))
-        if wanted and field.name in kept and not isinstance(kept[field.name], wanted):
-            raise ValueError(f"{field.name} of {name} is of the wrong type")
-    return made.of_saved(**kept) if issubclass(made, Saved) else made(**kept)
+    return make(
+        classes[name], {k: decode(v, classes, depth + 1) for k, v in data.items() if k != "is"}
+    )
+
+
+def make(kind: Any, kept: Mapping[str, Any]) -> Any:
+    """What `encode` took apart, if each part is of the type that its class declares."""
+    check_types(kind, kept)
+    return kind.of_saved(**kept) if issubclass(kind, Saved) else kind(**kept)
+
+
+def check_types(kind: type, kept: Mapping[str, Any]) -> None:
+    """Refuse what is not of the type that a class declares for its name."""
+    hints = hints_of(kind)
+    for name, value in kept.items():
+        if name in hints and not fits(value, hints[name]):
+            raise ValueError(f"{name} of {kind.__name__} is of the wrong type")
+
+
+@cache
+def hints_of(kind: Any) -> dict[str, Any]:
+    """The declared types of all that a file keeps of a class."""
+    made = get_type_hints(kind.of_saved) if issubclass(kind, Saved) else {}
+    return {**get_type_hints(kind), **made}
+
+
+def fits(value: Any, hint: Any) -> bool:
+    """Whether a value is of a type, also inside; a type that is not known here takes anything."""
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin in (Union, UnionType):
+        return any(fits(value, one) for one in inner)
+    if origin is Literal:
+        return isinstance(value, str) and value in inner
+    if origin is np.ndarray:
+        (scalar,) = get_args(inner[1])
+        return isinstance(value, np.ndarray) and (
+            scalar is Any or np.issubdtype(value.dtype, scalar)
+        )
+    if origin is tuple and ... not in inner:
+        return (
+            isinstance(value, tuple) and len(value) == len(inner) and all(map(fits, value, inner))
+        )
+    if origin in (tuple, Sequence):
+        return isinstance(value, tuple) and all(fits(one, inner[0]) for one in value)
+    if origin is Mapping:
+        return isinstance(value, Mapping) and all(
+            fits(k, inner[0]) and fits(v, inner[1]) for k, v in value.items()
+        )
+    if hint in (int, float):
+        return type(value) in (int, hint)
+    if getattr(hint, "_is_protocol", False):
+        there = {*dir(type(value)), *getattr(value, "__dataclass_fields__", ())}
+        return there.issuperset(name for name in vars(hint) if not name.startswith("_"))
+    return hint is Any or not isinstance(hint, type) or isinstance(value, hint)
 
 
 def unpack(data: Mapping[str, Any]) -> NDArray[Any]:

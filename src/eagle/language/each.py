@@ -11,7 +11,7 @@ import numpy as np
 from eagle._values.arrays import Array
 from eagle._values.checks import string
 from eagle._values.text import finite, message_of, short_repr
-from eagle.cost import Fare
+from eagle.cost import RequestCost
 from eagle.errors import EagleError, InputError, ModelError, ReplyError
 from eagle.models.box import Box
 from eagle.models.concurrent import ConcurrentCalls, Requests
@@ -77,9 +77,9 @@ class Each:
         """How many rows of a table are not in the ledger."""
         return self._concurrent.fresh(Inputs.of(table))
 
-    def fare(self, table: Any, calls: Sequence[int]) -> Fare:
+    def request_cost(self, table: Any, calls: Sequence[int]) -> RequestCost:
         """What it takes to ask in calls of these numbers of prompts: a request for each."""
-        return Fare(sum(calls), None, None, together=self._concurrent.concurrency)
+        return RequestCost(sum(calls), None, None, concurrency=self._concurrent.concurrency)
 
     def _ask(self, inputs: Inputs) -> Array:
         return self._concurrent.ask([inputs.take([i]) for i in range(len(inputs))], self._one)

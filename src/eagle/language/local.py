@@ -12,7 +12,7 @@ from eagle._values.arrays import Array
 from eagle._values.checks import integer
 from eagle._values.packages import package
 from eagle._values.text import short_repr
-from eagle.cost import Fare
+from eagle.cost import RequestCost
 from eagle.errors import InputError, LimitError
 from eagle.language.likelihood import Answer, FirstToken, Given, YesNo, log_odds
 from eagle.models.box import Box
@@ -94,7 +94,7 @@ class Local:
         """All rows of a table."""
         return len(Inputs.of(table))
 
-    def fare(self, table: Any, calls: Sequence[int]) -> Fare:
+    def request_cost(self, table: Any, calls: Sequence[int]) -> RequestCost:
         """What it takes to ask in calls of these numbers of prompts, all like those of the table.
 
         A batch counts as a request.
@@ -102,7 +102,7 @@ class Local:
         prompts = Inputs.of(table).rows()
         mean = np.mean([len(self._prompt(prompt)) + len(self._given) for prompt in prompts])
         requests = sum(-(-rows // self.batch_rows) for rows in calls)
-        return Fare(requests, None, None, round(sum(calls) * float(mean)))
+        return RequestCost(requests, None, None, round(sum(calls) * float(mean)))
 
     def _prompt(self, prompt: Any) -> list[int]:
         if not isinstance(prompt, str):

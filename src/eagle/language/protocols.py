@@ -241,14 +241,12 @@ def _align(told_of: Mapping[str, Any], answer: str, sent: int) -> tuple[list[str
         return texts, log_p[start:end]
     if text.endswith(answer):
         raise ReplyError(
-            f"the token {short_repr(tokens[start])} has the end of the prompt and the beginning "
-            "of the "
-            f"answer in it: move the space between them from one to the other"
+            f"the token {short_repr(tokens[start])} has the end of the prompt and the beginning of "
+            "the answer in it: move the space between them from one to the other"
         )
     raise ReplyError(
         f"the tokens that the endpoint tells are not those of the answer: {short_repr(text)} "
-        "stands "
-        f"where {short_repr(answer)} should"
+        f"stands where {short_repr(answer)} should"
     )
 
 

@@ -20,7 +20,7 @@ from eagle._values.checks import as_numbers, check_function
 from eagle.errors import InputError
 from eagle.metrics.validate import count, finite_numbers
 
-__all__ = ["Gaps", "deletion", "drop", "gaps", "held_out_rank", "insertion"]
+__all__ = ["Gaps", "deletion", "gaps", "insertion"]
 
 
 def __dir__() -> list[str]:
@@ -78,48 +78,6 @@ def gaps(order: ArrayLike, ask: Ask, k: int, draws: int = 1) -> Gaps:
     answers = _answers(ask, masks)
     important, unimportant = np.abs(answers[1:] - answers[0]).reshape(2, draws).mean(axis=1)
     return Gaps(float(important), float(unimportant))
-
-
-def drop(order: ArrayLike, ask: Ask, k: int) -> float:
-    """How far the answer falls without the k strongest features: high is faithful.
-
-    With log-probabilities as answers it is ContextCite's top-k log-probability drop. With signed
-    scores order by the score, not by its size.
-    """
-    places = _order(order)
-    if count(k, "k") > len(places):
-        raise InputError(f"k is at most the number of features, {len(places)}, not {k!r}")
-    masks = ~_first(places)[[0, k]]
-    whole, without = _answers(ask, masks)
-    return float(whole - without)
-
-
-def held_out_rank(scores: ArrayLike, masks: ArrayLike, answers: ArrayLike) -> float:
-    """The rank correlation of what scores predict with the answers, on masks they have not seen.
-
-    This is the linear datamodelling score: Spearman's correlation of Σ scores of the features kept
-    with the answers. `masks`, shape (m, d), are True where a feature is kept. It is NaN where one
-    of the two does not vary.
-    """
-    kept = as_numbers(masks, "masks")
-    size, known = finite_numbers(scores, "scores", "d"), finite_numbers(answers, "answers", "m")
-    if kept.shape != (len(known), len(size)) or not np.isin(kept, (0, 1)).all():
-        raise InputError(
-            f"masks are True or False, shape ({len(known)}, {len(size)}), not {kept.shape}"
-        )
-    said, seen = (_ranks(values) for values in (kept @ size, known))
-    spread = float(np.sqrt((said @ said) * (seen @ seen)))
-    return float(said @ seen) / spread if spread > 0 else float("nan")
-
-
-def _ranks(values: Array) -> Array:
-    """Ranks less their mean; those of equal values, up to rounding, are averaged."""
-    unit = float(np.abs(values).max()) or 1.0
-    _, group, often = np.unique(
-        np.round(values / unit, 12), return_inverse=True, return_counts=True
-    )
-    rank = np.cumsum(often) - (often - 1) / 2
-    return np.asarray(rank[group] - (len(values) + 1) / 2)
 
 
 def _order(order: ArrayLike) -> NDArray[np.intp]:

@@ -16,10 +16,8 @@ from eagle.metrics.validate import bounds, finite_numbers, overlap, runs, same, 
 
 __all__ = [
     "agreement",
-    "cosine",
     "coverage",
     "relative_error",
-    "sign_agreement",
     "width",
 ]
 
@@ -40,22 +38,6 @@ def agreement(scores: ArrayLike, reference: ArrayLike, k: int = 5) -> float:
     return float(np.mean(overlap(tops, strongest(truth, k).astype(np.float64))))
 
 
-def cosine(scores: ArrayLike, reference: ArrayLike) -> float:
-    """The mean cosine of the angle between each run's scores and the reference.
-
-    `scores` has the shape (runs, d), `reference` (d,). A run whose scores are all 0 has cosine 0; a
-    reference of zeros has no direction, so it is NaN.
-    """
-    by_run, truth = _both(scores, reference)
-    if not truth.any():
-        return float("nan")
-    # In units of the largest: squares of very small or large scores would under- or overflow.
-    by_run = by_run / np.maximum(np.abs(by_run).max(axis=1, keepdims=True), np.finfo(float).tiny)
-    truth = truth / np.abs(truth).max()
-    lengths = np.linalg.norm(by_run, axis=1) * np.linalg.norm(truth)
-    return float(np.mean((by_run @ truth) / np.where(lengths > 0, lengths, 1.0)))
-
-
 def relative_error(scores: ArrayLike, reference: ArrayLike) -> float:
     """The mean of ‖a − b‖/‖b‖ of each run's scores a from the reference b; NaN where b is 0.
 
@@ -65,22 +47,6 @@ def relative_error(scores: ArrayLike, reference: ArrayLike) -> float:
     if not truth.any():
         return float("nan")
     return float(np.mean(np.linalg.norm(by_run - truth, axis=1)) / np.linalg.norm(truth))
-
-
-def sign_agreement(scores: ArrayLike, reference: ArrayLike, k: int | None = None) -> float:
-    """The share of the reference's k strongest features, or of all, whose sign a run shares.
-
-    `scores` has the shape (runs, d), `reference` (d,). Features whose reference is 0 have no sign
-    to share and are left out; NaN if none is left. A run that gives 0 to one of the others does not
-    share its sign.
-    """
-    by_run, truth = _both(scores, reference)
-    asked = truth != 0
-    if k is not None:
-        asked &= strongest(truth, k)
-    if not asked.any():
-        return float("nan")
-    return float(np.mean(np.sign(by_run[:, asked]) == np.sign(truth[asked])))
 
 
 def coverage(intervals: ArrayLike, reference: ArrayLike) -> Array:

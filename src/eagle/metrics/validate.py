@@ -27,7 +27,21 @@ def finite_numbers(values: ArrayLike, name: str, *shape: str) -> Array:
 
 def any_numbers(values: ArrayLike, name: str, *shape: str) -> Array:
     """As `finite_numbers`, but they may be infinite or missing."""
-    return _array(values, name, "biuf", "numbers", shape).astype(np.float64)
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        raise InputError(f"{name} must be an array: its rows differ in length") from None
+    except Exception:  # another's object may raise anything
+        raise InputError(f"{name} must be an array, not {short_repr(values)}") from None
+    if array.dtype.kind not in "biuf":
+        raise InputError(f"{name} must be numbers, not {array.dtype}")
+    least = len(shape) - (shape[0] == "…")
+    if array.ndim < least or (array.ndim > least and shape[0] != "…"):
+        listed = ", ".join(shape) + ("," if len(shape) == 1 else "")
+        raise InputError(f"{name} must have the shape ({listed}), not {array.shape}")
+    if not array.size:
+        raise InputError(f"{name} must not be empty: the shape is {array.shape}")
+    return array.astype(np.float64)
 
 
 def runs(scores: ArrayLike, least: int = 2) -> Array:
@@ -46,11 +60,6 @@ def bounds(intervals: ArrayLike) -> Array:
     if not (given[..., 0] <= given[..., 1]).all():
         raise InputError("each interval must have a low bound that is not above its high one")
     return given
-
-
-def flags(values: ArrayLike, name: str, *shape: str) -> NDArray[np.bool_]:
-    """True or False with one axis for each word of `shape`."""
-    return np.asarray(_array(values, name, "b", "True or False", shape), dtype=np.bool_)
 
 
 def count(value: Any, name: str) -> int:
@@ -86,23 +95,3 @@ def overlap(first: Array, second: Array) -> Array:
     """|T ∩ T'|/|T ∪ T'| of sets given as zeros and ones, shape (…, d)."""
     both = np.vecdot(first, second)
     return np.asarray(both / (first.sum(axis=-1) + second.sum(axis=-1) - both))
-
-
-def _array(
-    values: ArrayLike, name: str, kinds: str, what: str, shape: tuple[str, ...]
-) -> NDArray[Any]:
-    try:
-        array = np.asarray(values)
-    except ValueError:
-        raise InputError(f"{name} must be an array: its rows differ in length") from None
-    except Exception:  # another's object may raise anything
-        raise InputError(f"{name} must be an array, not {short_repr(values)}") from None
-    if array.dtype.kind not in kinds:
-        raise InputError(f"{name} must be {what}, not {array.dtype}")
-    least = len(shape) - (shape[0] == "…")
-    if array.ndim < least or (array.ndim > least and shape[0] != "…"):
-        listed = ", ".join(shape) + ("," if len(shape) == 1 else "")
-        raise InputError(f"{name} must have the shape ({listed}), not {array.shape}")
-    if not array.size:
-        raise InputError(f"{name} must not be empty: the shape is {array.shape}")
-    return array

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, Protocol, final, get_args, runtime_checkable
+from typing import Any, Final, Protocol, TypeAlias, final, get_args, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +13,6 @@ from eagle._tables.column import plain
 from eagle._values.arrays import Array, Model
 from eagle._values.checks import check_choice, refuse_repeats
 from eagle._values.link import Logit, answering
-from eagle._values.log import LOG
 from eagle._values.text import message_of, short_repr
 from eagle.contracts import Need
 from eagle.cost import Remote
@@ -233,40 +231,8 @@ class Box:
         return task, tuple(range(answers.shape[1]))
 
 
-@final
-class Steady:
-    """A black box that is asked several times. The number of outputs must not change."""
-
-    def __init__(self, box: Box) -> None:
-        self._box, self._outputs, self._calls = box, 0, 0
-
-    def ask(self, inputs: Any, rows: int) -> Array:
-        """As `Box.ask`; another number of outputs than before is refused."""
-        began = time.perf_counter()
-        try:
-            answers = self._box.ask(inputs, rows)
-        except BaseException as error:
-            LOG.info("a call with %d rows failed: %s", rows, type(error).__name__)
-            if isinstance(error, AnswerError) and not self._fits(error.answers):
-                error.answers = None
-            raise
-        self._calls += 1
-        spent = time.perf_counter() - began
-        LOG.info("asked %d rows, call %d, %.3f s", rows, self._calls, spent)
-        outputs = answers.shape[1]
-        if np.isnan(answers).all():
-            return answers if not self._outputs else np.full((rows, self._outputs), np.nan)
-        if self._outputs and outputs != self._outputs:
-            raise ReplyError(
-                f"the model answered with {self._outputs} output{'s' * (self._outputs > 1)} before "
-                f"and with {outputs} now: every call must give as many"
-            )
-        self._outputs = outputs
-        return answers
-
-    def _fits(self, answers: Any) -> bool:
-        """Whether answers have as many outputs as those before."""
-        return answers is not None and self._outputs in (0, answers.shape[1])
+SavedBox: TypeAlias = tuple[Task | None, tuple[Any, ...] | None, bool, Logit | None]
+"""What a file keeps of a model: its task, outputs, margin and link."""
 
 
 @runtime_checkable
@@ -520,8 +486,7 @@ def check_reply(reply: Any, rows: int, partial: bool = False) -> Array:
     if np.abs(answers).max(initial=0.0, where=~np.isnan(answers)) > MAX_ANSWER:
         raise ReplyError(
             f"the model answered beyond ±{MAX_ANSWER:g}, whose squares overflow: give the answers "
-            "in "
-            "other units"
+            "in other units"
         )
     return answers
 

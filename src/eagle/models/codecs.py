@@ -140,8 +140,7 @@ class OpenInference:
         if self.output is None and len(named) != 1:
             raise ReplyError(
                 f"the endpoint answered with {len(named)} tensors, {short_repr(sorted(named))}: "
-                "name the "
-                "one to take as OpenInference(output=)"
+                "name the one to take as OpenInference(output=)"
             )
         tensor = named[self.output] if self.output is not None else tensors[0]
         data = array(_in(tensor, "data", list))
@@ -322,8 +321,7 @@ def _in(reply: Any, key: str, kind: type) -> Any:
     if not isinstance(reply, Mapping) or key not in reply or not isinstance(reply[key], kind):
         raise ReplyError(
             f"the endpoint's reply has no {key!r} where one was expected: it is "
-            f"{short_repr(reply)}; is "
-            "this its protocol?"
+            f"{short_repr(reply)}; is this its protocol?"
         )
     return reply[key]
 

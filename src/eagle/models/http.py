@@ -17,7 +17,7 @@ import numpy as np
 from eagle._values.arrays import Array
 from eagle._values.checks import check_choice, check_flags, integer, number, string
 from eagle._values.text import message_of, short_repr
-from eagle.cost import Fare
+from eagle.cost import RequestCost
 from eagle.errors import EagleError, InputError, LimitError, ReplyError
 from eagle.models.box import Box, check_reply
 from eagle.models.codecs import (
@@ -182,7 +182,7 @@ class Endpoint:
         """How many rows of a table are not in the ledger."""
         return self._concurrent.fresh(Inputs.of(table))
 
-    def fare(self, table: Any, calls: Sequence[int]) -> Fare:
+    def request_cost(self, table: Any, calls: Sequence[int]) -> RequestCost:
         """What it takes to ask in calls of these numbers of rows, all like those of the table."""
         size, frame, each = self._size(Inputs.of(table))
         requests = [max(1, -(-rows // size)) for rows in calls]
@@ -191,7 +191,7 @@ class Endpoint:
         seconds = None if pace is None else rounds * pace.round_trip
         size = frame * sum(requests) + each * sum(calls)
         tokens = self._estimate_tokens(Inputs.of(table), sum(calls))
-        return Fare(sum(requests), size, seconds, tokens, self.concurrency)
+        return RequestCost(sum(requests), size, seconds, tokens, self.concurrency)
 
     # -- inside ---------------------------------------------------------------------------------
 
@@ -238,9 +238,8 @@ class Endpoint:
         """The checked answers to one request. `resent` is as in `Wire.post`."""
         if self._count.silent and requests.limits_tokens:
             raise LimitError(
-                f"the replies of {self._wire.public_url} do not say how many tokens are billed, "
-                "so they "
-                "cannot be limited: no more was asked. Give a limit of rows, calls or seconds"
+                f"the replies of {self._wire.public_url} do not say how many tokens are billed, so "
+                "they cannot be limited: no more was asked. Give a limit of rows, calls or seconds"
             )
         expected = self._estimate_tokens(inputs, len(inputs)) or 0
         with requests.one(expected) as request:
@@ -283,8 +282,7 @@ class Endpoint:
         if kind in "iub" and array.size == len(array) and not self._integers:
             raise ReplyError(
                 f"the endpoint answered with integers, such as {short_repr(array.flat[0])}, as a "
-                "model "
-                f"does that gives labels: {ask}; if they are quantities, say integers=True"
+                f"model does that gives labels: {ask}; if they are quantities, say integers=True"
             )
         return check_reply(array, rows)
 

@@ -354,6 +354,7 @@ class Ledger:
             raise InputError(f"{self.path} is a database, but no ledger of answers")
         _patiently(lambda: db.execute("PRAGMA journal_mode = WAL"))
         db.execute("PRAGMA synchronous = FULL")
+        db.execute("PRAGMA wal_autocheckpoint = 1")  # what the log loses by damage, the file has
         if not tables:
             self._create(db)
         self._check(db)

@@ -96,9 +96,8 @@ def _as_category(series: Any, levels: Levels, few: bool) -> Any:
     strange = [value for value in own if found[value] is None]
     if own and len(strange) == len(own) and not few:
         raise InputError(
-            f"the model was fitted on the levels {short_repr(levels)} of {series.name!r}, of "
-            "which the "
-            f"data has none: it has {short_repr(tuple(own[:5]))}"
+            f"the model was fitted on the levels {short_repr(levels)} of {series.name!r}, of which "
+            f"the data has none: it has {short_repr(tuple(own[:5]))}"
         )
     dtype = pd.CategoricalDtype([*levels, *strange])
     values = [None if gap else value for value, gap in zip(series, series.isna(), strict=True)]

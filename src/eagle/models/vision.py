@@ -273,12 +273,13 @@ class TorchRun:
     @property
     def colours(self) -> int | None:
         """The channels of the first of its convolutions; None if it has none, or is lazy."""
-        layers = self._convolutions()
+        layers = self._layers("Conv2d")
         return int(layers[0].in_channels) or None if layers else None
 
-    def _convolutions(self) -> list[Any]:
+    def _layers(self, kind: str) -> list[Any]:
+        """The layers of a kind of `torch.nn`."""
         torch = package("torch", "a torch module", "torch")
-        return [part for part in self.module.modules() if isinstance(part, torch.nn.Conv2d)]
+        return [part for part in self.module.modules() if isinstance(part, vars(torch.nn)[kind])]
 
     def takes(self, pixels: NDArray[np.float32], count: int) -> int | None:
         """How many channels the first convolution takes where an image has `count`.
@@ -286,8 +287,10 @@ class TorchRun:
         None if that is not known. The module is run up to that layer alone, and not at all where
         the first of its convolutions fits. A layer whose channels come in another place is refused.
         """
-        layers = self._convolutions()
-        if not layers or (layers[0].in_channels == count == pixels.shape[1]):
+        layers = self._layers("Conv2d")
+        if not layers:
+            return self._takes_in_a_row(pixels, count)
+        if layers[0].in_channels == count == pixels.shape[1]:
             return None
         wanted, shape = self._first_layer(pixels) or (layers[0].in_channels, pixels.shape)
         if len(shape) != 4 or shape[1] == wanted or not wanted:
@@ -299,6 +302,18 @@ class TorchRun:
             )
         return int(wanted) if shape[1] == count else None
 
+    def _takes_in_a_row(self, pixels: NDArray[np.float32], count: int) -> int | None:
+        """The same where the first layer takes all numbers of an image in a row."""
+        found, each = self._first_layer(pixels, "Linear"), int(pixels[0].size)
+        if found is None or not found[0] or found[1][-1] != each or found[0] == each:
+            return None
+        if found[0] % (each // count) == 0:
+            return int(found[0] // (each // count))
+        raise InputError(
+            f"the network's first layer takes {found[0]:,} numbers an image, and these have "
+            f"{each:,}: give images in the size that it was trained on"
+        )
+
     def wants(self, pixels: NDArray[np.float32], channels: Literal["first", "last"]) -> bool:
         """Whether the images' channels come to the first convolution as such if they stand there,
         and as height or width as they are. Whether there are as many as it takes is not asked."""
@@ -308,16 +323,19 @@ class TorchRun:
         count = pixels.shape[here]
         return bool(now and then and now[1][1] not in (now[0], count) and then[1][1] == count)
 
-    def _first_layer(self, pixels: NDArray[np.float32]) -> tuple[int, tuple[int, ...]] | None:
-        """The channels that the first convolution takes, and the shape that comes to it; None if
-        nothing does. The module is run up to that layer alone."""
+    def _first_layer(
+        self, pixels: NDArray[np.float32], kind: str = "Conv2d"
+    ) -> tuple[int, tuple[int, ...]] | None:
+        """The channels, or numbers in a row, that the first layer of a kind takes, and the shape
+        that comes to it; None if nothing does. The module is run up to that layer alone."""
         seen: list[tuple[int, tuple[int, ...]]] = []
+        width = "in_channels" if kind == "Conv2d" else "in_features"
 
         def stop(layer: Any, given: Any) -> None:
-            seen.append((layer.in_channels, tuple(given[0].shape)))
+            seen.append((int(getattr(layer, width)), tuple(given[0].shape)))
             raise _SeenError
 
-        hooks = [layer.register_forward_pre_hook(stop) for layer in self._convolutions()]
+        hooks = [layer.register_forward_pre_hook(stop) for layer in self._layers(kind)]
         try:
             self(pixels)
         except Exception as error:  # the module may refuse such images by itself
@@ -337,7 +355,7 @@ class TorchRun:
 
 
 class _SeenError(Exception):
-    """The first convolution was reached, and what it takes is known."""
+    """The first layer of its kind was reached, and what it takes is known."""
 
 
 def batch_of(images: Any, colours: int | None) -> NDArray[Any]:

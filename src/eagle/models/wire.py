@@ -295,8 +295,7 @@ class Wire:
         except (ValueError, RecursionError):
             raise ReplyError(
                 f"{self.public_url} answered {rows} rows with {self._server_words(reply.kind)}, "
-                "not JSON: "
-                f"«{self._server_words(reply.text)}»"
+                f"not JSON: «{self._server_words(reply.text)}»"
             ) from None
 
     def _refusal(self, reply: _Reply, rows: int, attempts: int, spent: bool) -> ModelError:
@@ -314,8 +313,7 @@ class Wire:
     def _late(self, rows: int) -> ModelError:
         return ModelError(
             f"{self.public_url} did not answer {rows} rows within {self._timeout:g} s: give a "
-            "longer "
-            "timeout or fewer batch_rows. They may be billed"
+            "longer timeout or fewer batch_rows. They may be billed"
         )
 
     def _server_words(self, text: str) -> str:

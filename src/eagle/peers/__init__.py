@@ -3,8 +3,8 @@ from their authors' code, are read as docs/reference/peers.md says."""
 
 from __future__ import annotations
 
-from eagle.peers.bayeslime import BAYESLIME, BAYESLIME_IID, BAYESLIME_REPOSITORY, bayeslime_to_go
-from eagle.peers.bayesshap import BAYESSHAP, BAYESSHAP_IID, BAYESSHAP_REPOSITORY, bayesshap_to_go
+from eagle.peers.bayeslime import BAYESLIME, BAYESLIME_IID
+from eagle.peers.bayesshap import BAYESSHAP, BAYESSHAP_IID
 from eagle.peers.baylime import BAYLIME, baylime_with_prior
 from eagle.peers.bootstrap import with_bootstrap
 from eagle.peers.calibrated import calibrated_explanations
@@ -14,25 +14,21 @@ from eagle.peers.dlime import DLIME, DLIME_NEAREST
 from eagle.peers.glime import (
     GLIME,
     GLIME_GAUSS,
-    GLIME_LAPLACE,
     GLIME_LIME,
     GLIME_PUBLISHED,
-    GLIME_UNIFORM,
 )
 from eagle.peers.lime import LIME, sparse_lime
 from eagle.peers.shap import SHAP_KERNEL, SHAP_PERMUTATION
 from eagle.peers.slime import S_LIME
 from eagle.peers.tilia import TILIA
-from eagle.peers.unravel import UNRAVEL, UNRAVEL_RELEVANCE, unravel_by
+from eagle.peers.unravel import UNRAVEL
 from eagle.peers.us_lime import US_LIME
 
 __all__ = [
     "BAYESLIME",
     "BAYESLIME_IID",
-    "BAYESLIME_REPOSITORY",
     "BAYESSHAP",
     "BAYESSHAP_IID",
-    "BAYESSHAP_REPOSITORY",
     "BAYLIME",
     "CLIMAX",
     "CONTEXT_CITE",
@@ -40,25 +36,19 @@ __all__ = [
     "DLIME_NEAREST",
     "GLIME",
     "GLIME_GAUSS",
-    "GLIME_LAPLACE",
     "GLIME_LIME",
     "GLIME_PUBLISHED",
-    "GLIME_UNIFORM",
     "LIME",
     "SHAP_KERNEL",
     "SHAP_PERMUTATION",
     "S_LIME",
     "TILIA",
     "UNRAVEL",
-    "UNRAVEL_RELEVANCE",
     "US_LIME",
-    "bayeslime_to_go",
-    "bayesshap_to_go",
     "baylime_with_prior",
     "calibrated_explanations",
     "context_cite_for",
     "sparse_lime",
-    "unravel_by",
     "with_bootstrap",
 ]
 

@@ -10,11 +10,10 @@ import numpy as np
 
 from eagle._engine.method import Method
 from eagle._values.arrays import Array, Points
-from eagle._values.checks import check_flags, number
 from eagle.contracts import Kernel, Need, Planned, Space
 from eagle.designs.law import by_players, coalitions, uniforms
 from eagle.kernels import Shapley
-from eagle.peers.focus import IDENTITY, Focus, ToGo
+from eagle.peers.focus import IDENTITY, Focus
 from eagle.surrogates.bayes import BayesLinear
 
 
@@ -25,16 +24,9 @@ class Coalitions(Planned):
 
     The frequencies of bins and levels play no part. BayesSHAP's reference draws by these
     frequencies, but the Shapley kernel assumes that every player joins with the same probability.
-
-    With `singles`, the rows that match in exactly one feature come before the random ones.
     """
 
-    singles: bool = False
     needs: ClassVar = frozenset({Need.MATCHES})
-    balanced: ClassVar = False
-
-    def __post_init__(self) -> None:
-        check_flags(singles=self.singles)
 
     def plan(
         self, spaces: Sequence[Space], kernel: Kernel, budget: int, rng: np.random.Generator
@@ -43,7 +35,7 @@ class Coalitions(Planned):
         if not spaces:
             return []
         uniform = uniforms(spaces[0], budget, rng)
-        return [coalitions(space, uniform, self.singles) for space in spaces]
+        return [coalitions(space, uniform) for space in spaces]
 
     def weight(self, space: Space, kernel: Kernel, features: Array) -> Array:
         return by_players(space, kernel, features)
@@ -63,25 +55,7 @@ the Shapley kernel, which does not give Shapley values. It also has a bug: it sc
 raw inputs instead of matches.
 """
 
-BAYESSHAP_REPOSITORY: Final = Method(
-    "BayesSHAP (repository)",
-    Focus(100, 2500, 10_000, 1e-2, again=True, coalitions=True),
-    Shapley(),
-    BayesLinear(IDENTITY),
-)
-"""BayesSHAP with the defaults of its authors' code, but with fair coins: see `BAYESSHAP`."""
-
 BAYESSHAP_IID: Final = Method(
     "BayesSHAP (unfocused)", Coalitions(), Shapley(), BayesLinear(IDENTITY)
 )
 """BayesSHAP without focus: planned, one call. Every match is a fair coin: see `BAYESSHAP`."""
-
-
-def bayesshap_to_go(width: float, level: float = 0.95, budget: int = 5000) -> Method:
-    """BayesSHAP that asks until intervals have this half-width (PTG), or the budget is spent.
-
-    Every match is a fair coin: see `BAYESSHAP`.
-    """
-    design = ToGo(width, level, coalitions=True)
-    name = f"BayesSHAP (±{number(width, 'width', above=0.0):g})"
-    return Method(name, design, Shapley(), BayesLinear(IDENTITY), budget=budget)

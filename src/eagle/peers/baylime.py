@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, Final, final
+from typing import Final, final
 
 import numpy as np
 
 from eagle._engine.method import Method
 from eagle._values.arrays import Array
-from eagle._values.checks import check_flags, integer, number
+from eagle._values.checks import integer, number
 from eagle._values.posterior import StudentT
 from eagle._values.text import short_repr
-from eagle.contracts import NOTHING, Rows
 from eagle.errors import InputError
 from eagle.kernels import COSINE, Exponential
 from eagle.peers.independent import Independent
-from eagle.surrogates.fit import DeferredFit, Fit, Fitter, is_flat, weighted_r2
+from eagle.surrogates.fit import Fit, Surrogate, is_flat, weighted_r2
 
 HYPER = 1e-6
 """The shape of the Gamma hyper-priors, and their rate over the answers' variance: negligible."""
@@ -24,7 +23,7 @@ HYPER = 1e-6
 
 @final
 @dataclass(frozen=True)
-class BayesRidge:
+class BayesRidge(Surrogate):
     """y = φ₀ + zᵀφ + ε with ε ~ N(0, 1/(απ)) and φ ~ N(μ₀, I/λ); the intercept is free.
 
     π is the weight of a row, `noise` is α, `precision` is λ, and `mean` is μ₀: one number for all
@@ -33,20 +32,16 @@ class BayesRidge:
     the rows of positive weight and RSS is the sum of π·residual². A weight says how noisy its row
     is, not how often it was seen. So a factor on all weights changes α alone, and no score or
     interval. The posterior is Gaussian: its covariance is Σ = (λI + αXᵀWX)⁻¹ and its mean Σ(λμ₀ +
-    αXᵀWy), where X and y are centred at their weighted means. `rescale` scales μ₀ to the size of
-    the scores without it, as BayLIME's code does.
+    αXᵀWy), where X and y are centred at their weighted means.
     """
 
     noise: float | None = None
     precision: float | None = None
     mean: float | tuple[float, ...] = 0.0
-    rescale: bool = False
     most: int = 1000
     tolerance: float = 1e-8
-    needs: ClassVar = NOTHING
 
     def __post_init__(self) -> None:
-        check_flags(rescale=self.rescale)
         for name, value in (("noise", self.noise), ("precision", self.precision)):
             if value is not None:
                 number(value, f"the {name} of a prior", above=0.0)
@@ -68,17 +63,8 @@ class BayesRidge:
         if self.precision is None and np.any(mean):
             raise InputError("a prior mean needs a precision: how strongly is it believed?")
 
-    def room(self, n: int, d: int) -> int:
-        return 0
-
-    def on(self, rows: Rows) -> Fitter:
-        return DeferredFit.of(self, rows)
-
     def fit(self, features: Array, y: Array, weight: Array) -> Fit:
         prior = self._mean(features.shape[1])
-        if self.rescale and prior.any():
-            plain = self._fit(features, y, weight, np.zeros_like(prior))
-            prior = prior * (np.abs(plain.scores).max() / np.abs(prior).max())
         return self._fit(features, y, weight, prior)
 
     def _mean(self, d: int) -> Array:
@@ -155,8 +141,8 @@ class BayesRidge:
                 noise = (n - known + 2 * HYPER) / (loss + 2 * HYPER)
             else:  # an EM step: slower, with the same limit, and never negative
                 noise = (n + 2 * HYPER) / (loss + known / noise + 2 * HYPER)
-            still = np.abs(slopes - last).sum() <= self.tolerance * np.abs(slopes).sum()
-            if still and abs(noise - before) <= self.tolerance * noise:
+            unchanged = np.abs(slopes - last).sum() <= self.tolerance * np.abs(slopes).sum()
+            if unchanged and abs(noise - before) <= self.tolerance * noise:
                 break
         return noise / unit**2, self.precision or precision / unit**2
 

@@ -38,9 +38,9 @@ class Bootstrap:
     def needs(self) -> frozenset[Need]:
         return self.surrogate.needs
 
-    def room(self, n: int, d: int) -> int:
+    def memory(self, n: int, d: int) -> int:
         """Numbers held besides the rows: the counts of rows in resamples, and random numbers."""
-        return 4 * self.resamples * n + self.surrogate.room(n, d)
+        return 4 * self.resamples * n + self.surrogate.memory(n, d)
 
     def on(self, rows: Rows) -> Fitter:
         return Resampled(self, rows)
@@ -48,8 +48,8 @@ class Bootstrap:
     def fit(self, rows: Rows, y: Array, bounds: Range = UNBOUNDED) -> Fit:
         full = self.surrogate.on(rows).fit(y, bounds)
         values = np.empty((self.resamples, rows.features.shape[1]))
-        for i, often in enumerate(self._often(len(y))):
-            again = np.repeat(np.arange(len(y)), often)  # a row drawn twice is fitted twice
+        for i, repeats in enumerate(self._repeats(len(y))):
+            again = np.repeat(np.arange(len(y)), repeats)  # a row drawn twice is fitted twice
             values[i] = self.surrogate.on(rows.take(again)).fit(y[again], bounds).scores
         return Fit(
             full.scores,
@@ -61,7 +61,7 @@ class Bootstrap:
             full.signed,
         )
 
-    def _often(self, n: int) -> NDArray[np.intp]:
+    def _repeats(self, n: int) -> NDArray[np.intp]:
         """How often each row is in each resample, shape (resamples, n)."""
         out = np.zeros((self.resamples, n), dtype=np.intp)
         out[:, 0] = 1
@@ -74,7 +74,7 @@ class Bootstrap:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Resampled:
+class Resampled(Fitter):
     """A bootstrap put on its rows."""
 
     how: Bootstrap
@@ -83,10 +83,6 @@ class Resampled:
     @property
     def nbytes(self) -> int:
         return self.rows.weight.nbytes
-
-    @property
-    def shared(self) -> tuple[Array, ...]:
-        return ()
 
     def fit(self, y: Array, bounds: Range = UNBOUNDED) -> Fit:
         return self.how.fit(self.rows, check_answers(y, self.rows.weight), bounds)

@@ -9,31 +9,23 @@ import numpy as np
 
 from eagle._engine.method import Method
 from eagle._values.arrays import Array, Points
+from eagle._values.packages import package
 from eagle._values.text import finite, short_repr
-from eagle.contracts import NOTHING, Kernel, Need, Rows, Seen, Space
-from eagle.designs.law import by_kernel, draw_with_instance
-from eagle.errors import InputError, MissingExtraError
+from eagle.contracts import Adaptive, Kernel, Need, Seen, Space
+from eagle.designs.law import draw_with_instance
+from eagle.errors import InputError
 from eagle.kernels import Exponential
-from eagle.surrogates.fit import DeferredFit, Fit, Fitter, weighted_r2
+from eagle.surrogates.fit import Fit, Surrogate, weighted_r2
 
 
 @final
 @dataclass(frozen=True)
-class BothLabels:
+class BothLabels(Adaptive):
     """Independent rows for half the budget, then rows near the rarer label.
 
     Each later round asks half of the rows that are left. Such a row takes each coordinate, with
     equal probability, from a row known to have the rarer label or from a fresh draw.
     """
-
-    needs: ClassVar = NOTHING
-    balanced: ClassVar = False
-
-    def longest(self, space: Space, budget: int) -> int:
-        return budget
-
-    def weight(self, space: Space, kernel: Kernel, features: Array) -> Array:
-        return by_kernel(space, kernel, features)
 
     def ask(
         self, seen: Seen, space: Space, kernel: Kernel, left: int, rng: np.random.Generator
@@ -54,7 +46,7 @@ class BothLabels:
 
 @final
 @dataclass(frozen=True)
-class Logistic:
+class Logistic(Surrogate):
     """The log-odds of the label p ≥ ½ as a line; `penalty` is 1/C.
 
     Scores are log-odds. If the label never changes, they are 0.
@@ -67,21 +59,12 @@ class Logistic:
         if not (finite(self.penalty) and self.penalty > 0):
             raise InputError(f"a penalty is a positive number, not {short_repr(self.penalty)}")
 
-    def room(self, n: int, d: int) -> int:
-        return 0
-
-    def on(self, rows: Rows) -> Fitter:
-        return DeferredFit.of(self, rows)
-
     def fit(self, features: Array, y: Array, weight: Array) -> Fit:
         label = y >= 0.5
         if label.all() or not label.any():
             return Fit(np.zeros(features.shape[1]), float("nan"), float(label[0]), float("nan"))
-        try:
-            from sklearn.linear_model import LogisticRegression
-        except ImportError:
-            raise MissingExtraError("a logistic surrogate", "scikit-learn", "peers") from None
-        model = LogisticRegression(C=1 / self.penalty, tol=1e-8, max_iter=1000)
+        lines = package("sklearn.linear_model", "a logistic surrogate", "peers")
+        model = lines.LogisticRegression(C=1 / self.penalty, tol=1e-8, max_iter=1000)
         model.fit(features, label, sample_weight=weight)
         says = model.predict_proba(features)[:, 1]
         scores = np.asarray(model.coef_[0], dtype=np.float64)

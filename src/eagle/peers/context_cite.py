@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, Final, final
+from typing import Final, final
 
 import numpy as np
 
@@ -11,17 +11,17 @@ from eagle._engine.method import Method
 from eagle._values.arrays import Array
 from eagle._values.checks import integer, number
 from eagle._values.text import finite, short_repr
-from eagle.contracts import NOTHING, Rows
+from eagle.contracts import Rows
 from eagle.errors import InputError
 from eagle.kernels import Unit
 from eagle.peers.independent import Independent
 from eagle.peers.lasso_path import PathColumns, path, path_columns
-from eagle.surrogates.fit import DeferredFit, Fit, Fitter, is_flat, weighted_r2
+from eagle.surrogates.fit import DeferredFit, Fit, Fitter, Surrogate, is_flat, weighted_r2
 
 
 @final
 @dataclass(frozen=True)
-class Lasso:
+class Lasso(Surrogate):
     """A line whose slopes, on features of variance 1, have the penalty `alpha`; no intervals.
 
     It minimises Σπ(y − line)²/2Σπ + α Σ|slope|, as scikit-learn's Lasso does, exactly: the lasso
@@ -29,7 +29,6 @@ class Lasso:
     """
 
     alpha: float = 0.01
-    needs: ClassVar = NOTHING
 
     def __post_init__(self) -> None:
         if not (finite(self.alpha) and self.alpha > 0):
@@ -37,12 +36,12 @@ class Lasso:
                 f"the penalty of a lasso is a positive number, not {short_repr(self.alpha)}"
             )
 
-    def room(self, n: int, d: int) -> int:
+    def memory(self, n: int, d: int) -> int:
         return 3 * n * d
 
     def on(self, rows: Rows) -> Fitter:
         weight = rows.weight.copy()
-        weight[0] *= (rows.often[0] - 1) / rows.often[0]
+        weight[0] *= (rows.repeats[0] - 1) / rows.repeats[0]
         return DeferredFit(lambda y: self.fit(rows.features, y, weight), rows)
 
     def fit(self, features: Array, y: Array, weight: Array) -> Fit:

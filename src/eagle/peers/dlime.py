@@ -30,7 +30,6 @@ class Cluster(Planned):
     clusters: int = 2
     nearest: bool = False
     needs: ClassVar = frozenset({Need.ROWS, Need.MATCHES, Need.TABLE})
-    balanced: ClassVar = False
 
     def __post_init__(self) -> None:
         check_flags(nearest=self.nearest)

@@ -1,17 +1,16 @@
-"""What BayesLIME and BayesSHAP share: rows where predictions are least certain, and how many."""
+"""What BayesLIME and BayesSHAP share: rows where predictions are least certain."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
-from typing import ClassVar, final
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eagle._values.arrays import Array, Points
 from eagle._values.checks import check_flags, number
-from eagle._values.text import finite, short_repr
+from eagle._values.text import short_repr
 from eagle.contracts import Adaptive, Kernel, Need, Seen, Space
 from eagle.designs.law import (
     by_kernel,
@@ -28,9 +27,6 @@ from eagle.surrogates.bayes import BayesLinear, Prior
 
 IDENTITY = Prior(1.0, 1.0)
 """BayesLIME's prior: a precision of 1 on every coefficient, the intercept's too."""
-
-MAX_ROWS, MIN_DIVISOR = 2.0**62, float(np.finfo(np.float64).tiny)
-"""An upper bound of rows, and a lower bound of a divisor that may underflow to 0."""
 
 
 @final
@@ -51,7 +47,6 @@ class Focus(Adaptive):
     again: bool = False
     coalitions: bool = False
     surrogate: BayesLinear = field(default_factory=lambda: BayesLinear(IDENTITY))
-    balanced: ClassVar = False
 
     def __post_init__(self) -> None:
         check_flags(again=self.again, coalitions=self.coalitions)
@@ -91,64 +86,6 @@ class Focus(Adaptive):
         return _weight(space, kernel, features, self.coalitions)
 
 
-@final
-@dataclass(frozen=True)
-class ToGo(Adaptive):
-    """A pilot, then as many more rows as intervals need to have the half-width `width`.
-
-    The number of rows to go is estimated again after each batch, and asking ends when it is 0.
-    With `coalitions` rows are drawn as in BayesSHAP: every match is a fair coin.
-    """
-
-    width: float
-    level: float = 0.95
-    pilot: int = 200
-    coalitions: bool = False
-    surrogate: BayesLinear = field(default_factory=lambda: BayesLinear(IDENTITY))
-    balanced: ClassVar = False
-
-    def __post_init__(self) -> None:
-        check_flags(coalitions=self.coalitions)
-        check_sizes(pilot=self.pilot)
-        _check_line(self.surrogate)
-        if not (
-            finite(self.width) and self.width > 0 and finite(self.level) and 0 < self.level < 1
-        ):
-            raise InputError(
-                f"a half-width is a positive number and a level between 0 and 1, not "
-                f"{short_repr(self.width)} and {short_repr(self.level)}"
-            )
-
-    def ask(
-        self, seen: Seen, space: Space, kernel: Kernel, left: int, rng: np.random.Generator
-    ) -> Points:
-        if not len(seen):
-            return _first(space, min(self.pilot, left), rng, self.coalitions)
-        fit = self.surrogate.fit(seen.rows.features, seen.y, seen.rows.weight)
-        share = seen.rows.weight / seen.rows.weight.sum()
-        apart = seen.rows.features - share @ seen.rows.features
-        spread = share @ apart**2
-        moving = spread[spread > 1e-12]
-        if not len(moving):
-            return space.origin[None][:0]
-        n = to_go(
-            fit.variance,
-            float(seen.rows.weight.mean()),
-            self.width,
-            self.level,
-            len(seen),
-            float(moving.min()),
-        )
-        return _draw(space, min(max(n, 0), left), rng, self.coalitions)
-
-    @property
-    def needs(self) -> frozenset[Need]:
-        return frozenset({Need.MATCHES}) if self.coalitions else frozenset()
-
-    def weight(self, space: Space, kernel: Kernel, features: Array) -> Array:
-        return _weight(space, kernel, features, self.coalitions)
-
-
 def _first(space: Space, n: int, rng: np.random.Generator, coalitions: bool) -> Points:
     """The rows of the first round; the first is the instance."""
     if coalitions:
@@ -167,28 +104,6 @@ def _weight(space: Space, kernel: Kernel, features: Array, coalitions: bool) -> 
     if coalitions:
         return by_players(space, kernel, features)
     return by_kernel(space, kernel, features)
-
-
-def to_go(
-    variance: float,
-    weight: float,
-    width: float,
-    level: float = 0.95,
-    asked: int = 0,
-    spread: float = 0.25,
-) -> int:
-    """PTG: how many more rows until a score's interval has this half-width, G of Slack et al.
-
-    G = s²/(v π̄ (W/Φ⁻¹)²) − S, where W is the half-width, Φ⁻¹ the normal quantile of the level, and
-    S the number of rows asked. A score's variance after N rows is about s²/(v π̄ N), where π̄ is
-    the mean weight and v the feature's variance, which is q(1 − q) for a match of probability q.
-    The published constant 4 is 1/v at q = ½. Quartile bins have q = ¼ and need a third more rows.
-    """
-    from scipy.special import ndtri
-
-    reach = width / float(ndtri((1 + level) / 2))
-    wanted = variance / max(spread * weight * reach * reach, MIN_DIVISOR)
-    return math.ceil(min(wanted, MAX_ROWS) - asked)
 
 
 def _check_line(line: object) -> None:

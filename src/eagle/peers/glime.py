@@ -22,7 +22,7 @@ from eagle.designs.law import (
     uniforms,
 )
 from eagle.kernels import COSINE, MIN_DISTANCE, Exponential, Unit, log_ways
-from eagle.peers.offsets import Gauss, Laplace, Uniform
+from eagle.peers.offsets import Gauss
 from eagle.surrogates.ridge import Ridge
 
 
@@ -62,7 +62,6 @@ class Tilted(Planned):
 
     law: Tilt | Removal = field(default_factory=Absorbed)
     mass: bool = False
-    balanced: ClassVar = False
 
     def __post_init__(self) -> None:
         check_flags(mass=self.mass)
@@ -139,9 +138,3 @@ GLIME_LIME: Final = Method(
 
 GLIME_GAUSS: Final = Method("GLIME (Gauss)", Tilted(Gauss(0.5)), Exponential(), Ridge())
 """Offsets from N(0, ½²) standard deviations, in the continuous view; the ½ is our choice."""
-
-GLIME_LAPLACE: Final = Method("GLIME (Laplace)", Tilted(Laplace(0.5)), Exponential(), Ridge())
-"""Offsets from the Laplace law of scale ½, in the continuous view."""
-
-GLIME_UNIFORM: Final = Method("GLIME (uniform)", Tilted(Uniform(0.5)), Exponential(), Ridge())
-"""Offsets from the uniform law within ½ a standard deviation, in the continuous view."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, final
+from typing import final
 
 import numpy as np
 
 from eagle._values.arrays import Array, Points
-from eagle.contracts import NOTHING, Kernel, Planned, Space
+from eagle.contracts import Kernel, Planned, Space
 from eagle.designs.law import Tilt, check_tilt, draw_with_instance, quantile, uniforms
 
 
@@ -23,8 +23,6 @@ class Independent(Planned):
     """
 
     law: Tilt | None = None
-    needs: ClassVar = NOTHING
-    balanced: ClassVar = False
 
     def __post_init__(self) -> None:
         if self.law is not None:

@@ -1,8 +1,7 @@
-"""Laws of offsets, for GLIME and US-LIME: normal, Laplace and uniform."""
+"""The law of offsets of GLIME and US-LIME: normal, and narrower than the space's own."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, final
 
@@ -37,53 +36,21 @@ class Gauss:
         number(self.sigma, "the scale of a law", above=0.0)
 
     def tilt(self, space: Space, kernel: Kernel) -> Array:
-        return _offsets(space, self.sigma, lambda x: np.exp(-(x**2) / 2))
+        """The ratio of this law to the space's own, which is normal; 1 for matches.
 
-
-@final
-@dataclass(frozen=True)
-class Laplace:
-    """Offsets from the Laplace law of scale σ, cut off where the space's steps end."""
-
-    sigma: float
-    needs: ClassVar = frozenset({Need.OFFSETS})
-
-    def __post_init__(self) -> None:
-        number(self.sigma, "the scale of a law", above=0.0)
-
-    def tilt(self, space: Space, kernel: Kernel) -> Array:
-        return _offsets(space, self.sigma, lambda x: np.exp(-np.abs(x)))
-
-
-@final
-@dataclass(frozen=True)
-class Uniform:
-    """Offsets from the uniform law between −σ and σ."""
-
-    sigma: float
-    needs: ClassVar = frozenset({Need.OFFSETS})
-
-    def __post_init__(self) -> None:
-        number(self.sigma, "the scale of a law", above=0.0)
-
-    def tilt(self, space: Space, kernel: Kernel) -> Array:
-        return _offsets(space, self.sigma, lambda x: (np.abs(x) <= 1).astype(np.float64))
-
-
-def _offsets(space: Space, sigma: float, law: Callable[[Array], Array]) -> Array:
-    """The ratio of a law of offsets to the space's own, which is normal; 1 for matches.
-
-    It is also 1 for features that the law would hardly ever move, as some numbers of two values.
-    """
-    if not 0 < sigma <= MAX_SCALE:
-        raise InputError(
-            f"the scale of offsets must be above 0 and at most {MAX_SCALE:g}, since steps end at "
-            f"three standard deviations: not {short_repr(sigma)}"
-        )
-    features, anchor = every_step(space)
-    with np.errstate(over="ignore", under="ignore"):
-        out = law(features / sigma) * np.exp(np.minimum(features**2 / 2, MAX_EXPONENT))
-    moves = anchor == 0  # at the instance a match is 1 and an offset is 0
-    moves &= (out * (features != 0)).sum(axis=0) >= MIN_MOVE_CHANCE * out.sum(axis=0)
-    out[:, ~moves] = 1.0
-    return out
+        It is also 1 for features that this law would hardly ever move, as some numbers of two
+        values.
+        """
+        if not 0 < self.sigma <= MAX_SCALE:
+            raise InputError(
+                f"the scale of offsets must be above 0 and at most {MAX_SCALE:g}, since steps end "
+                f"at three standard deviations: not {short_repr(self.sigma)}"
+            )
+        features, anchor = every_step(space)
+        with np.errstate(over="ignore", under="ignore"):
+            law = np.exp(-((features / self.sigma) ** 2) / 2)
+            out: Array = law * np.exp(np.minimum(features**2 / 2, MAX_EXPONENT))
+        moves = anchor == 0  # at the instance a match is 1 and an offset is 0
+        moves &= (out * (features != 0)).sum(axis=0) >= MIN_MOVE_CHANCE * out.sum(axis=0)
+        out[:, ~moves] = 1.0
+        return out

@@ -31,7 +31,7 @@ class Highest:
         _check(self.k)
 
     def choose(self, features: Array, y: Array, weight: Array) -> NDArray[np.intp]:
-        gram, reach, _ = _centred_products(features, y, weight)
+        gram, reach = _centred_products(features, y, weight)
         # More than 0.01 only where that is lost in rounding: equal columns then share equally.
         penalty = np.maximum(0.01, 1e-10 * np.diag(gram))
         slopes = np.linalg.solve(gram + np.diag(penalty), reach)
@@ -51,7 +51,7 @@ class Forward:
         _check(self.k)
 
     def choose(self, features: Array, y: Array, weight: Array) -> NDArray[np.intp]:
-        gram, reach, _ = _centred_products(features, y, weight)
+        gram, reach = _centred_products(features, y, weight)
         floor = 1e-10 * np.diag(gram)  # a combination of the chosen ones adds nothing
         free = np.ones(len(gram), dtype=bool)
         for _ in range(min(self.k, len(gram))):
@@ -106,9 +106,9 @@ def _check(k: int) -> None:
     integer(k, "the number of features that a selection keeps", 1)
 
 
-def _centred_products(features: Array, y: Array, weight: Array) -> tuple[Array, Array, float]:
-    """XᵀWX, XᵀWy and yᵀWy about the weighted means."""
+def _centred_products(features: Array, y: Array, weight: Array) -> tuple[Array, Array]:
+    """XᵀWX and XᵀWy about the weighted means."""
     apart = features - np.average(features, axis=0, weights=weight)
     lift = y - np.average(y, weights=weight)
     scaled = apart * weight[:, None]
-    return scaled.T @ apart, scaled.T @ lift, float(weight @ lift**2)
+    return scaled.T @ apart, scaled.T @ lift

@@ -70,11 +70,11 @@ class PermutationShap:
     def __call__(self, question: Question) -> ForeignScores:
         refuse_missing("shap", question)
         rows, d = evenly(question.data, self.background), len(question.x)
-        walk = 2 * d + 1
+        pass_rows = 2 * d + 1
         # Besides the passes, the package asks the base once more, and we ask the instance.
         evaluations = (question.rows_left - len(rows) - 1) // len(rows)
-        if evaluations < walk:
-            raise too_small("Permutation SHAP", (walk + 1) * len(rows) + 1, question)
+        if evaluations < pass_rows:
+            raise too_small("Permutation SHAP", (pass_rows + 1) * len(rows) + 1, question)
         memory.refuse_plan(evaluations * len(rows), d, None)
         shap = packages.shap("Permutation SHAP")
         masker = shap.maskers.Independent(rows, max_samples=len(rows))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, Final, final
+from typing import Final, final
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from eagle._values.arrays import Array, Points
 from eagle._values.checks import number
 from eagle._values.text import finite, short_repr
 from eagle._values.ties import TIE, best
-from eagle.contracts import NOTHING, Adaptive, Kernel, Seen, Space
+from eagle.contracts import Adaptive, Kernel, Seen, Space
 from eagle.designs.law import check_sizes, draw_with_instance
 from eagle.errors import InputError
 from eagle.kernels import Exponential
@@ -67,8 +67,6 @@ class Append(Adaptive):
     first: int = 100
     alpha: float = 0.05
     tol: float = 1e-3
-    needs: ClassVar = NOTHING
-    balanced: ClassVar = False
 
     def __post_init__(self) -> None:
         check_sizes(k=self.k, first=self.first)

@@ -11,14 +11,15 @@ from numpy.typing import NDArray
 from eagle._engine.method import Method
 from eagle._tables.neighbours import fill_missing
 from eagle._values.arrays import Array
+from eagle._values.packages import package
 from eagle._values.text import short_repr
 from eagle._values.ties import best
-from eagle.contracts import Need, Rows
-from eagle.errors import InputError, MissingExtraError
+from eagle.contracts import Need
+from eagle.errors import InputError
 from eagle.kernels import COSINE, Exponential
 from eagle.peers.independent import Independent
 from eagle.peers.selection import Auto
-from eagle.surrogates.fit import DeferredFit, Fit, Fitter, is_flat, weighted_r2
+from eagle.surrogates.fit import Fit, Surrogate, is_flat, weighted_r2
 from eagle.surrogates.ridge import Selection
 
 MIN_ROWS = 10
@@ -41,7 +42,7 @@ and scikit-learn's order of columns decides."""
 
 @final
 @dataclass(frozen=True)
-class Tree:
+class Tree(Surrogate):
     """Impurity importances of a tree; its depth is the best of `depths` in two-fold validation.
 
     It is fitted on the values asked: numbers as they are, levels as codes, missing as NaN, and
@@ -81,12 +82,6 @@ class Tree:
                 f"not {short_repr(self.raw)}"
             )
 
-    def room(self, n: int, d: int) -> int:
-        return 0
-
-    def on(self, rows: Rows) -> Fitter:
-        return DeferredFit.of(self, rows)
-
     def fit(self, features: Array, y: Array, weight: Array) -> Fit:
         d = features.shape[1]
         y = np.full_like(y, y[0]) if is_flat(y) else y
@@ -108,11 +103,8 @@ class Tree:
         return Fit(scores, float("nan"), local, r2, held, signed=False)
 
     def _tree(self, depth: int) -> Any:
-        try:
-            from sklearn.tree import DecisionTreeRegressor
-        except ImportError:
-            raise MissingExtraError("a tree", "scikit-learn", "peers") from None
-        return DecisionTreeRegressor(max_depth=depth, random_state=self.seed)
+        trees = package("sklearn.tree", "a tree", "peers")
+        return trees.DecisionTreeRegressor(max_depth=depth, random_state=self.seed)
 
     def _split(self, n: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Rows to fit, and rows held out."""

@@ -12,18 +12,18 @@ from eagle._engine.method import Method
 from eagle._values.arrays import Array
 from eagle._values.checks import integer
 from eagle._values.text import short_repr
-from eagle.contracts import Need, Rows
+from eagle.contracts import Need
 from eagle.errors import InputError
 from eagle.kernels import Exponential, euclidean
 from eagle.peers.independent import Independent
 from eagle.peers.offsets import Gauss
-from eagle.surrogates.fit import DeferredFit, Fit, Fitter
+from eagle.surrogates.fit import Fit, Surrogate
 from eagle.surrogates.ridge import Ridge
 
 
 @final
 @dataclass(frozen=True)
-class Boundary:
+class Boundary(Surrogate):
     """Of N rows, N/`generated` are kept: half of them from each side of the boundary p = ½.
 
     On each side the N/`generated` rows with the least |p − ½| are taken first, and of these the
@@ -39,12 +39,6 @@ class Boundary:
         integer(self.generated, "generated", 1)
         if not isinstance(self.ridge, Ridge):
             raise InputError(f"a boundary is fitted by a Ridge, not by {short_repr(self.ridge)}")
-
-    def room(self, n: int, d: int) -> int:
-        return 0
-
-    def on(self, rows: Rows) -> Fitter:
-        return DeferredFit.of(self, rows)
 
     def fit(self, features: Array, y: Array, weight: Array) -> Fit:
         rows = self.rows_to_fit(features, y)

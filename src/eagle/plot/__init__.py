@@ -5,13 +5,13 @@ Only this package needs matplotlib, and only when something is drawn.
 
 from eagle.plot.bars import attribution
 from eagle.plot.decision import decision
-from eagle.plot.differences import groups
-from eagle.plot.dots import comparison
+from eagle.plot.differences import compare_groups
+from eagle.plot.dots import compare_explanations
 from eagle.plot.grid import heatmap
 from eagle.plot.images import image
 from eagle.plot.lines import convergence
 from eagle.plot.means import importance
-from eagle.plot.panels import methods
+from eagle.plot.panels import compare_methods
 from eagle.plot.prompts import prompt
 from eagle.plot.scatter import dependence
 from eagle.plot.series import series
@@ -23,15 +23,15 @@ from eagle.plot.waterfall import waterfall
 __all__ = [
     "attribution",
     "beeswarm",
-    "comparison",
+    "compare_explanations",
+    "compare_groups",
+    "compare_methods",
     "convergence",
     "decision",
     "dependence",
-    "groups",
     "heatmap",
     "image",
     "importance",
-    "methods",
     "prompt",
     "series",
     "strip",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -10,12 +11,11 @@ from numpy.typing import NDArray
 from eagle._values.arrays import Array
 from eagle._values.checks import integer
 from eagle._values.posterior import LEVEL
-from eagle._values.text import middle
-from eagle.display.sheet import DOWN, NOT_SURE, UP
+from eagle.display.colours import DOWN, GREY, UP
+from eagle.display.sheet import NOT_SURE, bars_of
 from eagle.explanation import Explanation
 from eagle.plot.drawing import plot_function
 from eagle.plot.page import (
-    GREY,
     PLAIN_TEXT,
     WIDTH,
     Page,
@@ -46,25 +46,24 @@ HEAD_INCHES: Final = 0.4
 
 @plot_function
 def attribution(
-    explanation: Explanation, ax: Axes | None = None, *, level: float = LEVEL, most: int = 15
+    explanation: Explanation, ax: Axes | None = None, *, level: float = LEVEL, max_display: int = 15
 ) -> Axes:
     """The scores as bars, the strongest on top, each with its number and its credible interval.
 
     Blue pushes the answer up, vermillion down; of a slope, which is named «per …», blue says that
     the answer rises with the feature. Grey has no sign. A bar is pale and hatched where the sign is
     not sure (`Explanation.sure`). The row's own value stands in brackets beside a bin or a slope.
-    `most` features are drawn, and the others are counted. Warnings of the explanation are written
-    below.
+    `max_display` features are drawn, and the others are counted. Warnings of the explanation are
+    written below.
     """
     e = one(explanation, "attribution")
-    order = e.order()[: integer(most, "most", 1)]
+    shown = bars_of(e, level)[: integer(max_display, "max_display", 1)]
+    order = np.array([bar.key for bar in shown])
     scores, interval = e.scores[order], e.interval_or_nan(level)[order]
     unclear = e.doubtful(level)[order]
     more = len(e.names) - len(order)
     p = page(ax, WIDTH, 1.0, "attribution")
-    labels = wrap_labels(
-        [label_with_value(e, int(j)) for j in order], p, [e.names[j] for j in order]
-    )
+    labels = wrap_labels([b.full_label for b in shown], p, [e.names[j] for j in order])
     p = p.with_height(tall(labels, 0.27, more))
     colours = sides(e, scores)
     bars = p.ax.barh(
@@ -90,7 +89,7 @@ def attribution(
     )
     p.rows(labels, more)
     p = p.fit_to_layout()
-    _numbers(p, scores, interval)
+    _numbers(p, scores, interval, [bar.text for bar in shown])
     slopes = np.array(e.slopes or (False,) * len(e.names))[order]
     p.title(e.title, _legend(p, e.signed, scores, unclear, slopes))
     hint = f"; hatched: {NOT_SURE}" if any(unclear) else ""
@@ -100,25 +99,13 @@ def attribution(
     return p.finish()
 
 
-def label_with_value(e: Explanation, j: int) -> str:
-    """What the row has: the condition, and its own value if the condition is a bin."""
-    value, condition = e.data[j], e.conditions[j]
-    around = condition.replace(e.names[j], "", 1)
-    slope = bool(e.slopes) and e.slopes[j] and condition != f"{e.names[j]} = {value}"
-    bin_ = any(sign in around for sign in "<>≤≥")
-    if e.subject is not None or value is None or not (bin_ or slope):
-        return condition
-    said = f"{value:.4g}" if isinstance(value, float) else str(value)
-    return f"{condition} ({middle(said, 20)})"
-
-
-def _numbers(p: Page, scores: Array, interval: Array) -> None:
+def _numbers(p: Page, scores: Array, interval: Array, written: Sequence[str]) -> None:
     """Write each score beyond its bar and whisker, and make room for it."""
     right = scores >= 0
     ends = np.where(right, np.fmax(scores, interval[:, 1]), np.fmin(scores, interval[:, 0]))
     texts: list[Annotation] = [
         p.ax.annotate(
-            f"{score:+#.3g}".rstrip(".").replace("-", "−"),
+            text,
             (end, y),
             xytext=(NUMBER_GAP if at_right else -NUMBER_GAP, 0),
             textcoords="offset points",
@@ -128,7 +115,7 @@ def _numbers(p: Page, scores: Array, interval: Array) -> None:
             annotation_clip=False,
             **PLAIN_TEXT,
         )
-        for y, (score, end, at_right) in enumerate(zip(scores, ends, right, strict=True))
+        for y, (text, end, at_right) in enumerate(zip(written, ends, right, strict=True))
     ]
     p.ax.set_xlim(*_room(p, ends, np.array([_inches(text) for text in texts]), interval))
 

@@ -12,12 +12,13 @@ from eagle._values.posterior import LEVEL, quantiles
 from eagle._values.ties import rank
 from eagle.display import contributions
 from eagle.display.many import title
+from eagle.display.numbers import at_level, count, plural
 from eagle.errors import InputError
 from eagle.explanations import Common, Explanations
 from eagle.plot.dots import legend
 from eagle.plot.drawing import plot_function
 from eagle.plot.many import feature_labels, label, ramp, several, strongest_features
-from eagle.plot.page import SOFT_OPACITY, WIDTH, Page, page, per_cent, tall
+from eagle.plot.page import SOFT_OPACITY, WIDTH, Page, page, tall
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,15 +34,15 @@ def decision(
     ax: Axes | None = None,
     *,
     level: float = LEVEL,
-    most: int = 12,
+    max_display: int = 12,
 ) -> Axes:
     """Lines that rise from the base value, at the bottom, to the predictions, at the top.
 
     At each feature a line moves by the row's contribution; the feature that matters most is on
-    top, and those not among the `most` are one step. Without `groups` there is a line for each row,
-    coloured by its prediction. `groups`, as in `Explanations.compare_groups`, draws the mean of
-    each group in place of its rows, with the interval of each step's mean: of these rows, counting
-    that their errors are common.
+    top, and those not among the `max_display` are one step. Without `groups` there is a line for
+    each row, coloured by its prediction. `groups`, as in `Explanations.compare_groups`, draws
+    the mean of each group in place of its rows, with the interval of each step's mean: of these
+    rows, counting that their errors are common.
     """
     e = several(explanations, "decision")
     t = e.table
@@ -49,12 +50,12 @@ def decision(
     some = known if known.any() else ~known  # of no row a prediction: that is refused
     contributions.check(e.method, t.signed, t.contrast, t.prediction[some])
     given, base = contributions.parts(t.scores, t.contrast, t.prediction)
-    order = strongest_features(e, integer(most, "most", 1))
+    order = strongest_features(e, integer(max_display, "max_display", 1))
     labels, more = feature_labels(e.names, order)
     rest = np.setdiff1d(np.arange(given.shape[1]), order)
     steps = [given[:, [j]].sum(axis=1) for j in order]
     if more:
-        labels.append(f"… and {more} more feature{'s' if more > 1 else ''}")
+        labels.append(f"… and {plural(more, 'more feature')}")
         steps.append(given[:, rest].sum(axis=1))
     way = np.cumsum(np.stack([base, *steps[::-1]]), axis=0)  # from the bottom
     p = page(ax, WIDTH, tall(labels, 0.33, 0), "decision")
@@ -70,9 +71,9 @@ def decision(
         notes.append("Colour: the prediction, from the lowest to the highest")
     else:
         _groups(p, e, groups, way, places, [*order.tolist()], level)
-        notes.append(f"Bands: {per_cent(level)} interval of each step's mean, over these rows")
+        notes.append(f"Bands: {at_level(level)} interval of each step's mean, over these rows")
     if not known.all():
-        notes.append(f"Without {int((~known).sum()):,} rows whose prediction is not known")
+        notes.append(f"Without {count(int((~known).sum()))} rows whose prediction is not known")
     p.title(title(e))
     p.x_label(*notes)
     return p.finish()

@@ -11,6 +11,7 @@ from eagle._values.arrays import Array
 from eagle._values.checks import integer
 from eagle._values.text import middle, short_repr
 from eagle._values.ties import rank
+from eagle.display.numbers import plural
 from eagle.errors import InputError
 from eagle.plot.dots import dots, legend
 from eagle.plot.drawing import plot_function
@@ -25,30 +26,30 @@ COLUMNS: Final = ("feature", "group", "against", "difference", "low", "high")
 """What the result of `Explanations.compare_groups` has, besides numbers of rows."""
 
 
-def groups(
-    compared: pd.DataFrame, ax: Axes | None = None, *, most: int = 12, groups: int = 7
+def compare_groups(
+    compared: pd.DataFrame, ax: Axes | None = None, *, max_display: int = 12, groups: int = 7
 ) -> Axes:
     """How the mean score differs between groups: for each a dot with its interval.
 
-    `compared` is what `Explanations.compare_groups` gives. The `most` features that differ most,
-    and the `groups` that differ most, are drawn; the others are counted. A dot is hollow where the
-    interval contains zero.
+    `compared` is what `Explanations.compare_groups` gives. The `max_display` features that differ
+    most, and the `groups` that differ most, are drawn; the others are counted. A dot is hollow
+    where the interval contains zero.
     """
     grid = Differences.of(compared)
-    most, groups = integer(most, "most", 1), integer(groups, "groups", 1)
-    return _draw((*grid.features, *grid.groups, grid.against), grid, ax, most, groups)
+    max_display, groups = integer(max_display, "max_display", 1), integer(groups, "groups", 1)
+    return _draw((*grid.features, *grid.groups, grid.against), grid, ax, max_display, groups)
 
 
 @plot_function
 def _draw(
-    written: tuple[str, ...], grid: Differences, ax: Axes | None, most: int, groups: int
+    written: tuple[str, ...], grid: Differences, ax: Axes | None, max_display: int, groups: int
 ) -> Axes:
     """The plot. `written` is all that it may write."""
     names = rank(np.abs(grid.value).max(axis=0))
     kinds = rank(np.abs(grid.value).max(axis=1))[:groups]
-    shown = names[:most]
+    shown = names[:max_display]
     labels, more = [label(grid.features[j]) for j in shown], len(names) - len(shown)
-    p = page(ax, WIDTH, tall(labels, max(0.27, 0.07 + 0.11 * len(kinds)), more), "groups")
+    p = page(ax, WIDTH, tall(labels, max(0.27, 0.07 + 0.11 * len(kinds)), more), "compare_groups")
     for y in range(1, len(shown), 2):
         p.ax.axhspan(y - 0.5, y + 0.5, color=p.ink, alpha=0.05, linewidth=0)
     gap, hollow = min(0.24, 0.72 / len(kinds)), False
@@ -114,7 +115,8 @@ def _check(compared: Any) -> Any:
     columns = list(getattr(compared, "columns", ()))
     if any(name not in columns for name in COLUMNS):
         raise InputError(
-            f"groups draws what explanations.compare_groups(…) gives, not {short_repr(compared)}"
+            "compare_groups draws what explanations.compare_groups(…) gives, not "
+            f"{short_repr(compared)}"
         )
     if not len(compared):
         raise InputError("there are no groups to draw")
@@ -124,4 +126,4 @@ def _check(compared: Any) -> Any:
 def _group_label(one: Any, name: str, rows: str) -> str:
     """A group and its number of rows; missing values are a group, too."""
     text = MISSING if one[name] is None or one[name] != one[name] else str(one[name])
-    return f"{middle(text, 24)} ({int(one[rows]):,} rows)" if rows in one.index else text
+    return f"{middle(text, 24)} ({plural(int(one[rows]), 'row')})" if rows in one.index else text

@@ -37,26 +37,29 @@ MARKERS = "osD^vPX*"
 
 
 @plot_function
-def comparison(
+def compare_explanations(
     explanations: Mapping[str, Explanation],
     ax: Axes | None = None,
     *,
     level: float = LEVEL,
-    most: int = 10,
+    max_display: int = 10,
 ) -> Axes:
     """The scores of several named explanations: for each a dot with its credible interval.
 
-    Features are matched by name; an explanation without a feature has no dot there. The `most`
-    features with the largest mean size of scores are drawn, and the others are counted. A
-    dot is hollow where its sign is not sure. Warnings of the explanations are written below.
+    Features are matched by name; an explanation without a feature has no dot there. The
+    `max_display` features with the largest mean size of scores are drawn, and the others are
+    counted. A dot is hollow where its sign is not sure. Warnings of the explanations are written
+    below.
     """
     every = _check(explanations)
     names = _strongest(every.values())
-    shown = names[: integer(most, "most", 1)]
+    shown = names[: integer(max_display, "max_display", 1)]
     intervals = [e.interval_or_nan(level) for e in every.values()]
     labels = wrap_labels([_label(name, every.values()) for name in shown])
     more = len(names) - len(shown)
-    p = page(ax, WIDTH, tall(labels, max(0.27, 0.07 + 0.11 * len(every)), more), "comparison")
+    p = page(
+        ax, WIDTH, tall(labels, max(0.27, 0.07 + 0.11 * len(every)), more), "compare_explanations"
+    )
     for y in range(1, len(shown), 2):
         p.ax.axhspan(y - 0.5, y + 0.5, color=p.ink, alpha=0.05, linewidth=0)
     gap = min(0.24, 0.72 / len(every))
@@ -81,12 +84,12 @@ def comparison(
 def _check(explanations: Any) -> dict[str, Explanation]:
     if not isinstance(explanations, Mapping):
         raise InputError(
-            "comparison draws explanations by name: give a dictionary such as "
+            "compare_explanations draws explanations by name: give a dictionary such as "
             '{"seed 0": one, "seed 1": other}'
         )
     if not explanations:
         raise InputError("there are no explanations to compare")
-    return {name: one(e, "each entry of comparison") for name, e in explanations.items()}
+    return {name: one(e, "each entry of compare_explanations") for name, e in explanations.items()}
 
 
 def _strongest(explanations: Iterable[Explanation]) -> list[str]:

@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 
 from eagle._values.arrays import Array
 from eagle._values.checks import check_flags
+from eagle.display.colours import DOWN, UP
 from eagle.display.many import title
-from eagle.display.sheet import DOWN, UP
 from eagle.errors import InputError
 from eagle.explanations import Explanations, spread_over
 from eagle.plot.drawing import plot_function
-from eagle.plot.many import feature_labels, ground, score_label, several, strongest_features
-from eagle.plot.page import PLAIN_TEXT, WIDTH, Page, page, tall
+from eagle.plot.many import feature_labels, score_label, several, strongest_features
+from eagle.plot.page import PLAIN_TEXT, WIDTH, Page, ground, page, plain_ticks, tall
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,18 +39,18 @@ def heatmap(
     ax: Axes | None = None,
     *,
     by_prediction: bool = False,
-    most: int = 15,
+    max_display: int = 15,
 ) -> Axes:
     """Rows from left to right, features from top to bottom, scores as colours.
 
     Blue pushes the answer up, vermillion down. Rows with similar scores stand together, or, with
-    `by_prediction`, rows are in order of the model's prediction, the largest first; the line on
-    top is the prediction. The `most` features with the largest mean size of scores are drawn, and
-    the others are counted.
+    `by_prediction`, rows are in order of the model's prediction, the largest first; the line on top
+    is the prediction. The `max_display` features with the largest mean size of scores are drawn,
+    and the others are counted.
     """
     e = several(explanations, "heatmap")
     check_flags(by_prediction=by_prediction)
-    order = strongest_features(e, most)
+    order = strongest_features(e, max_display)
     rows = order_by_prediction(e.predictions) if by_prediction else similar(e.scores[:, order])
     labels, more = feature_labels(e.labels, order)
     p = page(ax, WIDTH, max(tall(labels, 0.27, more), MIN_HEIGHT), "heatmap")
@@ -179,6 +179,7 @@ def _line(p: Page, predictions: Array, count: int, name: str) -> None:
     above.set_xlim(0, count)
     above.set_xticks([])
     above.locator_params(axis="y", nbins=2)
+    plain_ticks(above.yaxis)
     above.tick_params(axis="y", labelsize="x-small", length=2)
     above.spines[["top", "right", "bottom"]].set_visible(False)
     above.set_ylabel(name, fontsize="x-small", rotation=0, ha="right", va="center", **PLAIN_TEXT)
@@ -200,3 +201,4 @@ def _bar(p: Page, drawn: Any) -> None:
     bar = p.ax.figure.colorbar(drawn, cax=inset, extend="both")
     bar.ax.tick_params(labelsize="small")
     bar.outline.set_visible(False)
+    plain_ticks(bar.ax.yaxis)

@@ -13,11 +13,21 @@ from eagle._values.checks import check_flags, integer
 from eagle._values.packages import package
 from eagle._values.posterior import LEVEL
 from eagle._values.subject import Image
-from eagle.display.sheet import DOWN, NOT_SURE, UP, likeliest
+from eagle.display.colours import DOWN, UP
+from eagle.display.numbers import at_level
+from eagle.display.sheet import NOT_SURE, likeliest
 from eagle.errors import InputError
 from eagle.explanation import Explanation
 from eagle.plot.drawing import plot_function
-from eagle.plot.page import PLAIN_TEXT, SOFT_OPACITY, below, cautions, one, per_cent, several_axes
+from eagle.plot.page import (
+    PLAIN_TEXT,
+    SOFT_OPACITY,
+    below,
+    cautions,
+    one,
+    plain_ticks,
+    several_axes,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,23 +46,23 @@ def image(
     *,
     level: float = LEVEL,
     sure: bool = True,
-    top: int | None = 5,
+    max_display: int | None = 5,
     numbers: bool = False,
 ) -> NDArray[np.object_]:
     """The image, a signed heat map over its segments, and how wide their intervals are.
 
-    Blue segments push the answer up, orange ones down. The `top` strongest of those whose sign is
-    sure (`Explanation.sure`) have a colour. `top=None` colours all of these; with `sure=False`,
-    others too, pale and hatched. With `numbers`, each segment has its number, by which tables name
-    it. `axes` are three axes to draw on, or two if there are no intervals. The axes drawn on are
-    returned. Warnings of the explanation are written below the first.
+    Blue segments push the answer up, orange ones down. The `max_display` strongest of those whose
+    sign is sure (`Explanation.sure`) have a colour. `max_display=None` colours all of these; with
+    `sure=False`, others too, pale and hatched. With `numbers`, each segment has its number, by
+    which tables name it. `axes` are three axes to draw on, or two if there are no intervals. The
+    axes drawn on are returned. Warnings of the explanation are written below the first.
     """
     e = one(explanation, "image")
     if not isinstance(e.subject, Image):
         raise InputError("image draws explanations of images: attribution draws any other")
     check_flags(sure=sure, numbers=numbers)
-    if top is not None:
-        integer(top, "top, how many segments to show,", 1)
+    if max_display is not None:
+        integer(max_display, "max_display, how many segments to show,", 1)
     plt = package("matplotlib.pyplot", "image", "plot")
     known, own = e.posterior is not None, None
     if axes is None:
@@ -60,12 +70,12 @@ def image(
         size = (3.1 * (3 if known else 2) + 0.9, min(max(3.1 * high / wide, 1.2), 9.0) + 0.45)
         own, axes = plt.subplots(1, 3 if known else 2, figsize=size, layout="constrained")
     panels = several_axes(axes, 3 if known else 2, "image")
-    shown = _which_segments(e, level, sure, top)
+    shown = _which_segments(e, level, sure, max_display)
     title = wrap(e.title, 40)
     _plain(panels[0], e.subject.pixels, "\n".join(title))
     if own is not None:
         own.set_figheight(own.get_figheight() + 0.17 * (len(title) - 1))
-    _heat(panels[1], e, shown, top, sure, level)
+    _heat(panels[1], e, shown, max_display, sure, level)
     if numbers:
         _number_segments(panels[1], e.subject.labels)
     if known:
@@ -74,10 +84,12 @@ def image(
     return panels[: 3 if known else 2]
 
 
-def _which_segments(e: Explanation, level: float, sure: bool, top: int | None) -> NDArray[np.bool_]:
+def _which_segments(
+    e: Explanation, level: float, sure: bool, max_display: int | None
+) -> NDArray[np.bool_]:
     """Which segments are coloured."""
     shown = ~e.doubtful(level) if sure else np.ones(len(e.scores), dtype=bool)
-    strongest = [j for j in e.order().tolist() if shown[j]][:top]
+    strongest = [j for j in e.order().tolist() if shown[j]][:max_display]
     return np.isin(np.arange(len(shown)), strongest)
 
 
@@ -88,7 +100,12 @@ def _plain(ax: Axes, pixels: NDArray[Any], title: str) -> None:
 
 
 def _heat(
-    ax: Axes, e: Explanation, shown: NDArray[np.bool_], top: int | None, sure: bool, level: float
+    ax: Axes,
+    e: Explanation,
+    shown: NDArray[np.bool_],
+    max_display: int | None,
+    sure: bool,
+    level: float,
 ) -> None:
     assert isinstance(e.subject, Image)
     grey = 0.5 * e.subject.pixels.mean(axis=2) + 110  # light, so that colours and stripes show
@@ -111,10 +128,10 @@ def _heat(
         _hatch(ax, hatched)
     count = int(shown.sum())
     words = ["score"]
-    if top is not None:
+    if max_display is not None:
         words.append(f"the {count} strongest" if count > 1 else "the strongest")
-    words += [f"sure at {per_cent(level)}"] if sure else []
-    words = words if count else [f"no segment is sure at {per_cent(level)}"]
+    words += [f"sure at {at_level(level)}"] if sure else []
+    words = words if count else [f"no segment is sure at {at_level(level)}"]
     words += [f"hatched: {NOT_SURE}"] if hatched.any() else []
     ax.set_axis_off()
     ax.set_title(", ".join(words), loc="left", fontsize="small")
@@ -176,7 +193,7 @@ def _doubt(ax: Axes, e: Explanation, level: float) -> None:
     drawn = ax.imshow(half[e.subject.labels], cmap=_quiet(), vmin=0, interpolation="nearest")
     _outlines(ax, e.subject.labels)
     ax.set_axis_off()
-    ax.set_title(f"± half of the {per_cent(level)} interval", loc="left", fontsize="small")
+    ax.set_title(f"± half of the {at_level(level)} interval", loc="left", fontsize="small")
     _bar(ax, drawn)
 
 
@@ -184,6 +201,7 @@ def _bar(ax: Axes, drawn: Any) -> None:
     bar = ax.figure.colorbar(drawn, ax=ax, shrink=0.8, aspect=30, pad=0.02)
     bar.ax.tick_params(labelsize="x-small")
     bar.outline.set_visible(False)
+    plain_ticks(bar.ax.yaxis)
 
 
 def _outlines(ax: Axes, labels: NDArray[np.intp]) -> None:

@@ -12,6 +12,7 @@ from scipy.optimize import isotonic_regression
 from eagle._values.arrays import Array
 from eagle._values.checks import integer
 from eagle._values.posterior import LEVEL
+from eagle.display.numbers import at_level
 from eagle.explanation import Explanation
 from eagle.plot.drawing import plot_function
 from eagle.plot.page import (
@@ -22,7 +23,6 @@ from eagle.plot.page import (
     meaning,
     one,
     page,
-    per_cent,
     wrap_labels,
 )
 
@@ -38,17 +38,17 @@ def convergence(
     ax: Axes | None = None,
     *,
     level: float = LEVEL,
-    most: int = 5,
+    max_display: int = 5,
     steps: int = 25,
 ) -> Axes:
     """How the scores and their credible intervals settle as rows are added.
 
     Plans are nested: the first n rows are what a budget of n would have asked. So about `steps`
-    prefixes are fitted again, without asking the model. The `most` strongest features of the whole
-    explanation are drawn. Warnings of the explanation are written below.
+    prefixes are fitted again, without asking the model. The `max_display` strongest features of the
+    whole explanation are drawn. Warnings of the explanation are written below.
     """
     e = one(explanation, "convergence")
-    order = e.order()[: integer(most, "most", 1)]
+    order = e.order()[: integer(max_display, "max_display", 1)]
     counts = _counts(len(e.evidence.features), len(e.names), integer(steps, "steps", 2))
     grown = _scores_by_count(e, counts, level)[:, order]
     p = page(ax, WIDTH, 3.0, "convergence")
@@ -66,7 +66,7 @@ def convergence(
     p.ax.grid(axis="y", color=p.ink, alpha=0.12, linewidth=0.6)
     p.title(e.title)
     p.x_label("Rows asked", meaning([e]))
-    p.ax.set_ylabel(f"Score and its {per_cent(level)} interval", fontsize="small", **PLAIN_TEXT)
+    p.ax.set_ylabel(f"Score and its {at_level(level)} interval", fontsize="small", **PLAIN_TEXT)
     p.small_ticks("y")
     _labels(p, float(counts[-1]), grown[-1, :, 0], wrap_labels(e.conditions[j] for j in order))
     if notes := cautions([e]):

@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 from eagle._values.arrays import Array
 from eagle._values.checks import integer
 from eagle._values.difference import scale
-from eagle._values.text import finite, middle, short_repr
+from eagle._values.text import finite, middle, short_repr, value_text
 from eagle._values.ties import rank
+from eagle.display.colours import GREY, VALUES, VALUES_ON_DARK
 from eagle.errors import InputError
 from eagle.explanations import Explanations
-from eagle.plot.page import GREY, LABEL, Page, meaning
+from eagle.plot.page import LABEL, Page, ground, is_dark, meaning
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -146,7 +147,7 @@ class FeatureValues:
 
     def text(self, number: float) -> str:
         """A number as it is written, or the date that it stands for."""
-        return str(np.datetime64(int(number), "D")) if self.dates else f"{number:.4g}"
+        return str(np.datetime64(int(number), "D")) if self.dates else value_text(number)
 
 
 def _is_date(value: Any) -> bool:
@@ -156,27 +157,12 @@ def _is_date(value: Any) -> bool:
 # -- colours -------------------------------------------------------------------------------------
 
 
-def ground(ax: Axes) -> Array:
-    """The colour behind the points, shape (3,)."""
-    from matplotlib.colors import to_rgba
-
-    behind = to_rgba(ax.get_facecolor())
-    if behind[3] == 0:
-        behind = to_rgba(ax.figure.get_facecolor())
-    return np.array(behind[:3] if behind[3] else (1.0, 1.0, 1.0))
-
-
-def is_dark(ax: Axes) -> bool:
-    return bool(ground(ax) @ [0.299, 0.587, 0.114] < 0.5)
-
-
 def ramp(ax: Axes) -> Any:
-    """Colours from low to high values. Both ends stand out from the ground."""
-    import matplotlib as mpl
-    from matplotlib.colors import ListedColormap
+    """Colours from low to high values."""
+    from matplotlib.colors import LinearSegmentedColormap
 
-    ends = (0.3, 0.95) if is_dark(ax) else (0.05, 0.82)
-    return ListedColormap(mpl.colormaps["plasma"](np.linspace(*ends, 256)))
+    colours = VALUES_ON_DARK if is_dark(ax) else VALUES
+    return LinearSegmentedColormap.from_list("values", list(colours))
 
 
 def row_colours(p: Page, values: FeatureValues) -> Array:
@@ -230,7 +216,7 @@ def thin_cells(cells: NDArray[np.intp], first: Array, most: int) -> NDArray[np.i
 
 
 def stack_points(
-    cells: NDArray[np.intp], shown: NDArray[np.intp], dot: float, room: float
+    cells: NDArray[np.intp], shown: NDArray[np.intp], dot: float, height: float
 ) -> Array:
     """How far to move the points shown up or down so that those of a cell stand on one another.
 
@@ -242,9 +228,9 @@ def stack_points(
     there, start, counts = np.unique(cells[shown], return_index=True, return_counts=True)
     place = np.arange(len(shown)) - np.repeat(start + (counts - 1) / 2, counts)
     size = every[there - cells.min()]
-    high = np.minimum(size * dot, room)
-    if every.max() * dot > room:
-        high = np.minimum(high, room * np.sqrt(size / every.max()))
+    high = np.minimum(size * dot, height)
+    if every.max() * dot > height:
+        high = np.minimum(high, height * np.sqrt(size / every.max()))
     return np.asarray(place * np.repeat(high / counts, counts))
 
 

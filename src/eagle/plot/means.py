@@ -10,12 +10,14 @@ from numpy.typing import NDArray
 from eagle._values.arrays import Array
 from eagle._values.checks import integer
 from eagle._values.posterior import LEVEL
+from eagle.display.colours import DOWN, GREY, UP
 from eagle.display.many import title
-from eagle.display.sheet import DOWN, UP, sides_of
+from eagle.display.numbers import at_level
+from eagle.display.sheet import sides_of
 from eagle.explanations import Explanations
 from eagle.plot.drawing import plot_function
 from eagle.plot.many import feature_labels, score_label, several
-from eagle.plot.page import GREY, WIDTH, Page, page, pale, per_cent, tall
+from eagle.plot.page import WIDTH, Page, page, pale, tall
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,19 +29,19 @@ def importance(
     ax: Axes | None = None,
     *,
     level: float = LEVEL,
-    most: int = 15,
+    max_display: int = 15,
     sample: bool = True,
 ) -> Axes:
     """The mean size of each feature's score as a bar, the largest on top, with an interval.
 
     The blue part of a bar is from rows where the feature pushes the answer up, the vermillion part
     from rows where it pushes it down; of slopes, where the answer rises and falls with it. A bar is
-    pale and hatched where the interval reaches zero. `most` features are drawn, and the others are
-    counted. `sample` is as in `Explanations.importance`.
+    pale and hatched where the interval reaches zero. `max_display` features are drawn, and the
+    others are counted. `sample` is as in `Explanations.importance`.
     """
     e = several(explanations, "importance")
     means = e.importance(level, sample=sample)
-    order = means.order()[: integer(most, "most", 1)]
+    order = means.order()[: integer(max_display, "max_display", 1)]
     labels, more = feature_labels(e.labels, order)
     p = page(ax, WIDTH, tall(labels, 0.27, more), "importance")
     none = means.low[order] <= 0
@@ -67,7 +69,7 @@ def importance(
     p.x_label(
         f"Mean size of the score{score_label(e).removeprefix('Score')}",
         *sides,
-        f"Whiskers: {per_cent(level)} interval{hint}",
+        f"Whiskers: {at_level(level)} interval{hint}",
     )
     return p.finish()
 

@@ -14,8 +14,10 @@ from eagle._values.arrays import Array
 from eagle._values.checks import elements
 from eagle._values.packages import package
 from eagle._values.posterior import Bounds
-from eagle._values.text import middle, short, short_repr
-from eagle.display.sheet import DOWN, UP
+from eagle._values.text import short, short_repr
+from eagle.display.colours import DOWN, GREY, LEVELS, LEVELS_ON_DARK, UP
+from eagle.display.numbers import Numbers, at_level
+from eagle.display.sheet import cut_label
 from eagle.errors import InputError
 from eagle.explanation import Explanation
 
@@ -36,18 +38,8 @@ LABEL: Final = 44
 MORE_LINE_INCHES: Final = 0.27
 """The height, in inches, of the line that counts the features not shown."""
 
-COLOURS: Final = (UP, DOWN, "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
-"""Okabe and Ito's palette without yellow, which is hard to see on white. The colour of the
-style's own text is the seventh."""
-
-GREY: Final = "#777777"
-"""For scores without a sign."""
-
 MARGIN_INCHES: Final = 1.6
 """The height, in inches, of what is written above and below bars."""
-
-MIN_NAME_CHARACTERS: Final = 9
-"""A name is not cut to fewer characters for the sake of its condition."""
 
 MIN_FONT_POINTS: Final = 5.0
 """No label of a row is written smaller, in points, however many rows there are."""
@@ -83,10 +75,10 @@ class Page:
     @property
     def colours(self) -> int:
         """The number of different colours."""
-        return len(COLOURS) + 1
+        return len(LEVELS) + 1
 
     def colour(self, i: int) -> Any:
-        return (*COLOURS, self.ink)[i % self.colours]
+        return (*(LEVELS_ON_DARK if is_dark(self.ax) else LEVELS), self.ink)[i % self.colours]
 
     def with_height(self, height: float) -> Page:
         """The page, this high if its figure is its own."""
@@ -157,8 +149,7 @@ class Page:
 
     def small_ticks(self, axis: Literal["x", "y"]) -> None:
         self.ax.tick_params(axis=axis, labelsize="small")
-        one_axis = self.ax.xaxis if axis == "x" else self.ax.yaxis
-        one_axis.get_offset_text().set_fontsize("small")
+        plain_ticks(self.ax.xaxis if axis == "x" else self.ax.yaxis)
 
     def rows(self, labels: Sequence[str], more: int = 0, *, zero: bool = True) -> None:
         """Name the rows 0, 1, … from the top; a last line counts those not shown. A line stands at
@@ -232,6 +223,34 @@ class Page:
         return self.ax
 
 
+def ground(ax: Axes) -> Array:
+    """The colour behind what is drawn, shape (3,)."""
+    from matplotlib.colors import to_rgba
+
+    behind = to_rgba(ax.get_facecolor())
+    if behind[3] == 0:
+        behind = to_rgba(ax.figure.get_facecolor())
+    return np.array(behind[:3] if behind[3] else (1.0, 1.0, 1.0))
+
+
+def is_dark(ax: Axes) -> bool:
+    return bool(ground(ax) @ [0.299, 0.587, 0.114] < 0.5)
+
+
+def plain_ticks(axis: Any, values: bool = False) -> None:
+    """Write the numbers of an axis as all numbers are: thousands separated, no offset beside it.
+    A row's own `values` have no separators: years are such numbers."""
+    from matplotlib.ticker import FuncFormatter
+
+    def text(value: float, _: int | None) -> str:
+        ticks = [float(tick) for tick in axis.get_majorticklocs()]
+        largest = max((abs(tick) for tick in ticks), default=0.0)
+        written = Numbers.of_ticks(ticks).tick(0.0 if abs(value) < 1e-9 * largest else value)
+        return written.replace(",", "") if values else written
+
+    axis.set_major_formatter(FuncFormatter(text))
+
+
 def page(ax: Axes | None, width: float, height: float, what: str) -> Page:
     """The axes given, or fresh ones in a figure that notebooks display."""
     package("matplotlib.axes", what, "plot")
@@ -273,7 +292,7 @@ def layout_size(ax: Axes) -> tuple[float, float] | None:
     return width * len(spec.colspan) / grid.ncols, height * len(spec.rowspan) / grid.nrows
 
 
-def room(ax: Axes) -> tuple[float, float]:
+def inches_for_bars(ax: Axes) -> tuple[float, float]:
     """Width and height that bars have in axes that were given, in inches, about."""
     cell, box, dpi = layout_size(ax), ax.get_window_extent(), ax.figure.dpi
     if cell is None:
@@ -292,7 +311,7 @@ def wrap_labels(
     """
     wide, lines = LABEL, 2
     if p is not None and p.own is None:
-        width, height = room(p.ax)
+        width, height = inches_for_bars(p.ax)
         wide = max(MIN_LINE_CHARACTERS, min(LABEL, int(8 * width)))
         lines = 2 if (len(names) + 1) * 0.34 <= height else 1
     named = list(labels)
@@ -306,18 +325,10 @@ def wrap_labels(
 def _wrap_label(label: str, name: str, wide: int, most: int) -> list[str]:
     """A label in at most `most` lines: as much of it as fits."""
     for size in range(most * wide, wide, -4):
-        lines = textwrap.wrap(_cut(label, name, size), wide)
+        lines = textwrap.wrap(cut_label(label, name, size), wide)
         if len(lines) <= most:
             return lines
-    return [_cut(label, name, wide)]
-
-
-def _cut(label: str, name: str, size: int) -> str:
-    """A label of at most this size: first its name is made shorter, then all of it."""
-    over = len(label) - size
-    if over > 0 and len(name) > MIN_NAME_CHARACTERS:
-        label = label.replace(name, middle(name, max(MIN_NAME_CHARACTERS, len(name) - over)), 1)
-    return middle(label, size)
+    return [cut_label(label, name, wide)]
 
 
 def tall(labels: Sequence[str], row: float, more: int) -> float:
@@ -346,8 +357,10 @@ def fold(artist: Text, text: str, inches: float) -> None:
 
 
 def cautions(explanations: Iterable[Explanation]) -> list[str]:
-    """The warnings that a plot of scores must carry, each once."""
-    return list(dict.fromkeys(f"Warning: {w}" for e in explanations for w in e.warnings))
+    """The notes and warnings that a plot of scores must carry, each once."""
+    every = list(explanations)
+    notes = [f"Note: {note}" for e in every for note in e.notes]
+    return list(dict.fromkeys([*notes, *(f"Warning: {w}" for e in every for w in e.warnings)]))
 
 
 def below(own: Figure | None, ax: Axes, lines: Sequence[str]) -> None:
@@ -423,13 +436,9 @@ def meaning(explanations: Iterable[Explanation]) -> str:
     return f"Score: {meanings.pop()}"
 
 
-def per_cent(level: float) -> str:
-    return f"{100 * level:g}%"
-
-
 def whiskers(explanations: Iterable[Explanation], level: float, what: str, hint: str) -> list[str]:
     """The line that says what the drawn intervals are; no line if there are none."""
     known = [e.posterior for e in explanations if e.posterior is not None]
     if any(isinstance(posterior, Bounds) for posterior in known):
         return [f"{what}: intervals as the methods give them{hint}"]
-    return [f"{what}: {per_cent(level)} interval{hint}"] if known else []
+    return [f"{what}: {at_level(level)} interval{hint}"] if known else []

@@ -13,9 +13,18 @@ from eagle._values.packages import package
 from eagle._values.posterior import LEVEL
 from eagle._values.text import short, short_repr
 from eagle.comparison import Compared, Comparison
+from eagle.display.numbers import at_level, count, share
 from eagle.errors import InputError
 from eagle.plot.drawing import plot_function
-from eagle.plot.page import PLAIN_TEXT, SOFT_OPACITY, cautions, pale, per_cent, sides, wrap_labels
+from eagle.plot.page import (
+    PLAIN_TEXT,
+    SOFT_OPACITY,
+    cautions,
+    pale,
+    plain_ticks,
+    sides,
+    wrap_labels,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,7 +34,9 @@ PANELS_PER_ROW = 5
 
 
 @plot_function
-def methods(comparison: Comparison, *, level: float = LEVEL, most: int = 10) -> NDArray[np.object_]:
+def compare_methods(
+    comparison: Comparison, *, level: float = LEVEL, max_display: int = 10
+) -> NDArray[np.object_]:
     """A panel for each method: its scores as bars, with intervals where it has them.
 
     Dots are the scores of all runs: where they scatter, the method is not stable. A bar is pale
@@ -33,10 +44,10 @@ def methods(comparison: Comparison, *, level: float = LEVEL, most: int = 10) -> 
     Warnings are written below all.
     The axes are returned, one for each method.
     """
-    plt = package("matplotlib.pyplot", "methods", "plot")
+    plt = package("matplotlib.pyplot", "compare_methods", "plot")
     if not isinstance(comparison, Comparison):
-        raise InputError(f"methods draws a Comparison, not {short_repr(comparison)}")
-    order = comparison.order()[: integer(most, "most", 1)]
+        raise InputError(f"compare_methods draws a Comparison, not {short_repr(comparison)}")
+    order = comparison.order()[: integer(max_display, "max_display", 1)]
     count = len(comparison.methods)
     wide, high = min(count, PANELS_PER_ROW), -(-count // PANELS_PER_ROW)
     tall = 0.27 * len(order) + 1.1
@@ -87,6 +98,7 @@ def _panel(ax: Axes, compared: Compared, order: list[int], level: float) -> None
     ax.tick_params(axis="y", length=0)
     ax.tick_params(axis="x", labelsize="x-small")
     ax.locator_params(axis="x", nbins=3)
+    plain_ticks(ax.xaxis)
     ax.set_title(short(compared.method, 26), loc="left", fontsize="small", pad=26, **PLAIN_TEXT)
     ax.annotate(
         _facts(compared),
@@ -117,11 +129,11 @@ def _wrap(line: str, width: int) -> str:
 
 
 def _facts(compared: Compared) -> str:
-    known = [f"{compared.rows:.0f} rows"]
+    known = [f"{count(compared.rows)} rows"]
     if not np.isnan(compared.stability):
-        known.append(f"stable {compared.stability:.2f}")
+        known.append(f"stable {share(compared.stability)}")
     if not np.isnan(compared.agreement):
-        known.append(f"agrees {compared.agreement:.2f}")
+        known.append(f"agrees {share(compared.agreement)}")
     return f"{known[0]}\n{', '.join(known[1:])}"
 
 
@@ -130,10 +142,10 @@ def _note(comparison: Comparison, level: float) -> str:
     right = (
         ""
         if comparison.converged is None
-        else (f"; agrees: the same with LIME's from {comparison.converged.cost.rows} rows")
+        else (f"; agrees: the same with LIME's from {count(comparison.converged.cost.rows)} rows")
     )
     return (
-        f"{dots}Whiskers: {per_cent(level)} intervals, where a method has them.\n"
+        f"{dots}Whiskers: {at_level(level)} intervals, where a method has them.\n"
         f"Stable: overlap of the {comparison.k} strongest features between runs "
-        f"(chance {comparison.chance:.2f}){right}. Each panel has its own units."
+        f"(chance {share(comparison.chance)}){right}. Each panel has its own units."
     )

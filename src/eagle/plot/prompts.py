@@ -12,21 +12,13 @@ import numpy as np
 from eagle._values.posterior import LEVEL
 from eagle._values.subject import Passage
 from eagle._values.text import clean, short
-from eagle.display.sheet import DOWN, NOT_SURE, UP, pieces, signed_number
+from eagle.display.colours import DOWN, GREY, UP
+from eagle.display.numbers import at_level
+from eagle.display.sheet import NOT_SURE, Shown, pieces
 from eagle.errors import InputError
 from eagle.explanation import Explanation
 from eagle.plot.drawing import plot_function
-from eagle.plot.page import (
-    GREY,
-    PLAIN_TEXT,
-    SOFT_OPACITY,
-    Page,
-    cautions,
-    fold,
-    one,
-    page,
-    per_cent,
-)
+from eagle.plot.page import PLAIN_TEXT, SOFT_OPACITY, Page, cautions, fold, one, page
 from eagle.plot.texts import write_notes
 
 if TYPE_CHECKING:
@@ -134,6 +126,7 @@ def _colour(
     low, high = float(seen.min()), float(seen.max())
     left, right = p.width * (1 - SIDE) + 0.55, p.width - 0.12
     unit = (right - left) / ((high - low) or 1.0)
+    shown = Shown.of(e, level)
     texts, at, strongest = iter(list(p.ax.texts)), 0.0, float(np.abs(e.scores).max()) or 1.0
     zero = left - low * unit
     p.ax.plot([zero, zero], [0, sum(heights)], color=p.ink, linewidth=0.8, alpha=0.5)
@@ -165,7 +158,7 @@ def _colour(
             p.ax.text(
                 p.width * (1 - SIDE) + 0.08,
                 middle,
-                signed_number(float(f"{score:.3g}")),
+                shown.text(k),
                 va="center",
                 fontsize="small",
                 color=p.ink,
@@ -178,5 +171,5 @@ def _colour(
 def _key(e: Explanation, level: float) -> str:
     says = "Blue makes the answer likelier, orange less likely" if e.signed else "Deeper: matters"
     if e.posterior is not None:
-        says += f"; lines: {per_cent(level)} intervals; grey: {NOT_SURE}"
+        says += f"; lines: {at_level(level)} intervals; grey: {NOT_SURE}"
     return says + ". Text without a colour was always kept"

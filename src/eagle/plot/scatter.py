@@ -13,7 +13,8 @@ from eagle._values.checks import integer
 from eagle._values.posterior import LEVEL
 from eagle._values.text import middle, short_repr
 from eagle.display.many import title
-from eagle.display.sheet import NOT_SURE, UP
+from eagle.display.numbers import at_level
+from eagle.display.sheet import NOT_SURE
 from eagle.errors import InputError
 from eagle.explanations import Explanations
 from eagle.plot.drawing import plot_function
@@ -35,7 +36,7 @@ from eagle.plot.many import (
     stack_points,
     thin_cells,
 )
-from eagle.plot.page import PLAIN_TEXT, WIDTH, Page, fold, page, per_cent
+from eagle.plot.page import PLAIN_TEXT, WIDTH, Page, fold, page, plain_ticks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -61,7 +62,7 @@ def dependence(
     *,
     colour: str | bool | None = None,
     level: float = LEVEL,
-    most: int = 12,
+    max_display: int = 12,
 ) -> Axes:
     """The score of one feature against its value: a point for each row, with error bars.
 
@@ -69,14 +70,14 @@ def dependence(
     row whose score is in their middle. A point is pale where its sign is not
     sure. `colour` names a feature whose values colour the points; True takes the strongest partner,
     that which explains most of how scores differ at equal values, as Shapley values without a
-    `colour` do. Of levels, the `most` frequent have a place of their own.
+    `colour` do. Of levels, the `max_display` frequent have a place of their own.
     """
     e = several(explanations, "dependence")
     j = _place(e, feature)
     scores, interval = e.scores[:, j], intervals(e, np.array([j]), level)[:, 0]
     p = page(ax, WIDTH, 3.0, "dependence")
     p.ax.axhline(0, color=p.ink, linewidth=0.8, zorder=1.5)
-    axis = Axis.of(FeatureValues.of(e.data[:, j]), scores, integer(most, "most", 1))
+    axis = Axis.of(FeatureValues.of(e.data[:, j]), scores, integer(max_display, "max_display", 1))
     other = _colour(e, j, colour)
     shade = None if other is None else FeatureValues.of(e.data[:, other])
     doubt = e.doubtful(level)[:, j]
@@ -165,10 +166,10 @@ class Axis:
     dates: bool = False
 
     @classmethod
-    def of(cls, values: FeatureValues, scores: Array, most: int) -> Axis:
+    def of(cls, values: FeatureValues, scores: Array, max_display: int) -> Axis:
         if values.levels is None:
             return cls._of_numbers(values)
-        return cls._of_levels(values, scores, most)
+        return cls._of_levels(values, scores, max_display)
 
     @classmethod
     def _of_numbers(cls, values: FeatureValues) -> Axis:
@@ -181,15 +182,18 @@ class Axis:
         return cls(x, {left: MISSING}, True, values.dates)
 
     @classmethod
-    def _of_levels(cls, values: FeatureValues, scores: Array, most: int) -> Axis:
+    def _of_levels(cls, values: FeatureValues, scores: Array, max_display: int) -> Axis:
         """Levels by increasing mean score, then all others, then what is missing."""
         assert values.levels is not None
-        group = np.where(values.missing, most + 1, np.minimum(values.codes, most))
+        group = np.where(values.missing, max_display + 1, np.minimum(values.codes, max_display))
         there = np.unique(group)
-        own = [k for k in there.tolist() if k < most]
+        own = [k for k in there.tolist() if k < max_display]
         own.sort(key=lambda k: float(scores[group == k].mean()))
-        names = {most: f"{len(values.levels) - most} {OTHERS}", most + 1: MISSING}
-        order = own + [k for k in there.tolist() if k >= most]
+        names = {
+            max_display: f"{len(values.levels) - max_display} {OTHERS}",
+            max_display + 1: MISSING,
+        }
+        order = own + [k for k in there.tolist() if k >= max_display]
         x = np.empty(len(group))
         places = {}
         for place, k in enumerate(order):
@@ -231,7 +235,7 @@ def _points(
     if shade is None:
         from matplotlib.colors import to_rgb
 
-        colours = np.tile(to_rgb(UP), (len(shown), 1))
+        colours = np.tile(to_rgb(p.ink), (len(shown), 1))
     else:
         colours = row_colours(p, shade)[shown]
     order = np.argsort(~doubt[shown], kind="stable")
@@ -284,6 +288,7 @@ def _axes(p: Page, axis: Axis) -> None:
             _date_ticks(p)
         else:
             p.ax.locator_params(axis="x", nbins=6)
+            plain_ticks(p.ax.xaxis, values=True)
         if axis.places:
             _missing_tick(p, axis)
         return
@@ -361,7 +366,7 @@ def _notes(
     lines = []
     if not np.isnan(interval).all():
         which = "of the middle one of the rows nearby" if many else "of each row"
-        lines.append(f"Lines: {per_cent(level)} interval, {which}")
+        lines.append(f"Lines: {at_level(level)} interval, {which}")
     if doubt.any():
         lines.append(f"Pale: {NOT_SURE}")
     return [*lines, "Where rows crowd, some stand for all"] if fewer else lines

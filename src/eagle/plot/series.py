@@ -13,12 +13,12 @@ from eagle._values.packages import package
 from eagle._values.posterior import LEVEL
 from eagle._values.subject import Curves
 from eagle._values.text import short
+from eagle.display.colours import GREY
 from eagle.display.sheet import MAX_CHANNELS, NOT_SURE, Shown, likeliest, strongest_channels
 from eagle.errors import InputError
 from eagle.explanation import Explanation
 from eagle.plot.drawing import plot_function
 from eagle.plot.page import (
-    GREY,
     PLAIN_TEXT,
     SOFT_OPACITY,
     below,
@@ -26,6 +26,7 @@ from eagle.plot.page import (
     fold,
     one,
     pale,
+    plain_ticks,
     several_axes,
     sides,
     whiskers,
@@ -46,14 +47,18 @@ MAX_OPACITY, UNSURE_OPACITY = 0.65, 0.1
 
 @plot_function
 def series(
-    explanation: Explanation, axes: Any = None, *, level: float = LEVEL, most: int = MAX_CHANNELS
+    explanation: Explanation,
+    axes: Any = None,
+    *,
+    level: float = LEVEL,
+    max_display: int = MAX_CHANNELS,
 ) -> NDArray[np.object_]:
     """A panel for each channel: the curve, and below it the segments' scores with intervals.
 
     Segments that push the answer up are blue, those that push it down orange, the stronger the
     deeper; grey where the sign is not sure. All panels have the same scale of scores. The
-    `most` strongest channels are drawn. `axes` are as many axes to draw on; the axes drawn on are
-    returned. Warnings of the explanation are written below the last.
+    `max_display` strongest channels are drawn. `axes` are as many axes to draw on; the axes drawn
+    on are returned. Warnings of the explanation are written below the last.
     """
     e = one(explanation, "series")
     if not isinstance(e.subject, Curves):
@@ -61,7 +66,7 @@ def series(
     plt = package("matplotlib.pyplot", "series", "plot")
     curves, own = e.subject, None
     shown = Shown.of(e, level)
-    drawn = strongest_channels(shown, curves, integer(most, "most", 1))
+    drawn = strongest_channels(shown, curves, integer(max_display, "max_display", 1))
     if axes is None:
         size = (FIGURE_WIDTH, PANEL_HEIGHT * len(drawn) + 0.7)
         own, axes = plt.subplots(len(drawn), squeeze=False, figsize=size, layout="constrained")
@@ -94,8 +99,8 @@ def _reach(e: Explanation, level: float) -> tuple[float, float]:
     """The lowest and the highest score or interval, with room around them."""
     ends = np.append(np.concatenate([e.scores, e.interval_or_nan(level).ravel()]), 0.0)
     low, high = float(np.nanmin(ends)), float(np.nanmax(ends))
-    room = 0.08 * (high - low) or 1.0
-    return low - room, high + room
+    margin = 0.08 * (high - low) or 1.0
+    return low - margin, high + margin
 
 
 def _panel(
@@ -131,8 +136,8 @@ def _frame(ax: Axes, curves: Curves, channel: int) -> None:
     """The curve in the upper part of the panel, with its own ticks."""
     values = curves.values[:, channel]
     low, high = float(values.min()), float(values.max())
-    room = 0.08 * (high - low) or max(abs(low), 1.0)
-    low, high = low - room, high + room
+    margin = 0.08 * (high - low) or max(abs(low), 1.0)
+    low, high = low - margin, high + margin
     ax.set_xlim(curves.edges[0], curves.edges[-1])
     ax.set_ylim(low - (high - low) * SCORES_SHARE / (1 - SCORES_SHARE), high)
     if curves.dates:
@@ -140,7 +145,8 @@ def _frame(ax: Axes, curves: Curves, channel: int) -> None:
     from matplotlib.ticker import MaxNLocator
 
     ticks = MaxNLocator(3).tick_values(low, high)
-    ax.set_yticks([tick for tick in ticks if low + room <= tick <= high])
+    ax.set_yticks([tick for tick in ticks if low + margin <= tick <= high])
+    plain_ticks(ax.yaxis)
     ax.tick_params(labelsize="x-small")
     ax.xaxis.get_offset_text().set_fontsize("x-small")
     ax.spines[["top", "right"]].set_visible(False)
@@ -172,6 +178,7 @@ def _scores(
     largest = max(abs(reach[0]), abs(reach[1]))
     step = float(f"{largest / 1.4:.0e}") or 1.0
     under.set_yticks([t for t in (-step, 0.0, step) if reach[0] <= t <= 0.9 * reach[1]])
+    plain_ticks(under.yaxis)
     under.tick_params(axis="y", labelsize="xx-small", length=2)
     under.tick_params(axis="x", labelbottom=False, length=0)
     under.spines[["top", "right", "bottom"]].set_visible(False)

@@ -9,10 +9,12 @@ import numpy as np
 from eagle._values.checks import integer
 from eagle._values.posterior import LEVEL
 from eagle._values.text import middle
-from eagle.display.sheet import DOWN, NOT_SURE, UP
-from eagle.display.steps import Steps, plain_number
+from eagle.display.colours import DOWN, UP
+from eagle.display.numbers import number
+from eagle.display.sheet import NOT_SURE, bars_of
+from eagle.display.steps import Steps
 from eagle.explanation import Explanation
-from eagle.plot.bars import HATCH, label_with_value
+from eagle.plot.bars import HATCH
 from eagle.plot.drawing import plot_function
 from eagle.plot.page import PLAIN_TEXT, SOFT_OPACITY, Page, cautions, meaning, one, page, pale
 
@@ -28,18 +30,18 @@ MIN_LABELLED_INCHES: Final = 0.42
 
 @plot_function
 def strip(
-    explanation: Explanation, ax: Axes | None = None, *, level: float = LEVEL, most: int = 12
+    explanation: Explanation, ax: Axes | None = None, *, level: float = LEVEL, max_display: int = 12
 ) -> Axes:
     """One strip: what leads up to the prediction from the left, what leads down from the right.
 
     The two sides meet at the prediction; a line marks the base value. Each part is as long as its
     feature's contribution, the strongest nearest to the prediction, and its label says the
-    contribution and half of the width of its interval. Features not among the `most` strongest are
-    one part. A part is pale and hatched where its sign is not sure.
+    contribution and half of the width of its interval. Features not among the `max_display`
+    strongest are one part. A part is pale and hatched where its sign is not sure.
     """
     e = one(explanation, "strip")
-    steps = Steps.of(e, integer(most, "most", 1), level)
-    labels = [label_with_value(e, int(j)) for j in steps.order]
+    steps = Steps.of(e, integer(max_display, "max_display", 1), level)
+    labels = [bar.full_label for bar in bars_of(e, level)[: len(steps.order)]]
     labels += [f"{steps.others} others"] if steps.others else []
     p = page(ax, INCHES, 1.7, "strip")
     ends = [_side(p, steps, up) for up in (True, False)]
@@ -49,8 +51,8 @@ def strip(
     _labels(p, steps, labels)
     start, at_right = "average" if e.additive else "start", steps.prediction >= steps.base
     for x, what, main in (
-        (steps.prediction, f"prediction {plain_number(steps.prediction)}", True),
-        (steps.base, f"{start} {plain_number(steps.base)}", False),
+        (steps.prediction, f"prediction {number(steps.prediction)}", True),
+        (steps.base, f"{start} {number(steps.base)}", False),
     ):
         p.ax.plot([x, x], [-0.75, 0.75], color=p.ink, linewidth=1.4 if main else 0.9, zorder=3)
         p.ax.annotate(
@@ -109,13 +111,14 @@ def _side(p: Page, steps: Steps, up: bool) -> float:
 def _labels(p: Page, steps: Steps, labels: list[str]) -> None:
     """Name the parts that are wide enough, slanting down from their middle."""
     low, high = p.ax.get_xlim()
+    written = steps.numbers
     for up in (True, False):
         for k, left, width in _spans(steps, up):
             if width / (high - low) * p.width < MIN_LABELLED_INCHES:
                 continue
             half = (steps.high[k] - steps.low[k]) / 2
-            said = plain_number(float(steps.given[k]), signed=True)
-            said += f" ± {plain_number(float(half))}" if np.isfinite(half) else ""
+            said = written.signed(float(steps.given[k]))
+            said += f" ± {written.plain(float(half))}" if np.isfinite(half) else ""
             p.ax.annotate(
                 f"{middle(labels[k], 26)}\n{said}",
                 (left + width / 2, -0.55),

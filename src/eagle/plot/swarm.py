@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 from eagle._values.arrays import Array
 from eagle._values.checks import check_flags
 from eagle._values.posterior import LEVEL
+from eagle.display.colours import GREY
 from eagle.display.many import title
+from eagle.display.numbers import at_level
 from eagle.display.sheet import NOT_SURE
 from eagle.explanations import Explanations
 from eagle.plot.drawing import plot_function
@@ -31,7 +33,7 @@ from eagle.plot.many import (
     strongest_features,
     thin_cells,
 )
-from eagle.plot.page import GREY, PLAIN_TEXT, WIDTH, Page, page, per_cent, tall
+from eagle.plot.page import PLAIN_TEXT, WIDTH, Page, page, tall
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -58,19 +60,19 @@ def beeswarm(
     ax: Axes | None = None,
     *,
     level: float = LEVEL,
-    most: int = 15,
+    max_display: int = 15,
     key: bool = True,
 ) -> Axes:
     """A point for each row and feature, at the row's score; points that would overlap are stacked.
 
     The colour is the row's own value: by rank for numbers, by level for levels, grey where missing;
-    the key to the right says which. A point is pale where its sign is not sure. The `most`
+    the key to the right says which. A point is pale where its sign is not sure. The `max_display`
     features with the largest mean size of scores are drawn, and the others are counted. Where
     rows crowd, evenly chosen ones are drawn for all; outliers always are.
     """
     e = several(explanations, "beeswarm")
     check_flags(key=key)
-    order = strongest_features(e, most)
+    order = strongest_features(e, max_display)
     labels, more = feature_labels(e.labels, order)
     p = page(ax, WIDTH, tall(labels, ROW, more), "beeswarm")
     doubt = e.doubtful(level)[:, order]
@@ -115,7 +117,7 @@ def _points(p: Page, x: Array, y: Array, colours: Array, doubt: NDArray[np.bool_
 
 
 def _notes(doubt: bool, fewer: bool, level: float) -> list[str]:
-    lines = [f"Pale: {NOT_SURE}, at {per_cent(level)}"] if doubt else []
+    lines = [f"Pale: {NOT_SURE}, at {at_level(level)}"] if doubt else []
     return [*lines, "Where rows crowd, some stand for all"] if fewer else lines
 
 

@@ -9,13 +9,12 @@ from unicodedata import bidirectional, combining
 
 import numpy as np
 
-from eagle._values.checks import check_flags
 from eagle._values.posterior import LEVEL
 from eagle._values.subject import Passage
 from eagle._values.text import short
+from eagle.display.colours import DOWN, GREY, UP
+from eagle.display.numbers import at_level
 from eagle.display.sheet import (
-    BLUE_ORANGE,
-    GREEN_ORANGE,
     NOT_SURE,
     likeliest,
     pieces,
@@ -24,7 +23,7 @@ from eagle.display.sheet import (
 from eagle.errors import InputError
 from eagle.explanation import Explanation
 from eagle.plot.drawing import plot_function
-from eagle.plot.page import PLAIN_TEXT, SOFT_OPACITY, Page, cautions, fold, one, page, per_cent
+from eagle.plot.page import PLAIN_TEXT, SOFT_OPACITY, Page, cautions, fold, one, page
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,17 +51,14 @@ def text(
     ax: Axes | None = None,
     *,
     level: float = LEVEL,
-    blue: bool = False,
 ) -> Axes:
-    """The text, its words green where they push the answer up and orange where they push it down.
+    """The text, its words blue where they push the answer up, orange where they push it down.
 
     The stronger the score, the deeper the colour; the thicker the frame, the wider the interval.
-    Where the sign is not sure, the colour is pale and the frame dashed. With `blue` the
-    colours are blue and orange. Of a long text the strongest parts are drawn. Warnings of the
-    explanation are written below.
+    Where the sign is not sure, the colour is pale and the frame dashed. Of a long text the
+    strongest parts are drawn. Warnings of the explanation are written below.
     """
     e = one(explanation, "text")
-    check_flags(blue=blue)
     if not isinstance(e.subject, Passage):
         raise InputError("text draws explanations of texts: attribution draws any other")
     parts = _parts(e.subject, e)
@@ -75,7 +71,7 @@ def text(
     p.ax.set_axis_off()
     p.ax.set_xlim(0, p.width)
     p.ax.set_ylim(p.height, 0)
-    looks = _looks(e, level, BLUE_ORANGE if blue else GREEN_ORANGE)
+    looks = _looks(e, level)
     rtl = right_to_left(e.subject.text)
     leftward = _directions([_direction(part.word) for part in parts], rtl)
     drawn = [
@@ -114,7 +110,7 @@ def _parts(passage: Passage, e: Explanation) -> list[Piece]:
     return out
 
 
-def _looks(e: Explanation, level: float, colours: tuple[str, str]) -> list[dict[str, Any]]:
+def _looks(e: Explanation, level: float) -> list[dict[str, Any]]:
     """The frame and the colour of each feature."""
     from matplotlib.colors import to_rgba
 
@@ -123,7 +119,7 @@ def _looks(e: Explanation, level: float, colours: tuple[str, str]) -> list[dict[
     wide = np.nan_to_num(np.ptp(interval, axis=1)) / reach
     out = []
     for score, width, doubt in zip(e.scores, wide, e.doubtful(level), strict=True):
-        colour = (colours[0] if score > 0 else colours[1]) if e.signed else "#777777"
+        colour = (UP if score > 0 else DOWN) if e.signed else GREY
         share = (UNSURE_OPACITY if doubt else SURE_OPACITY) * min(abs(float(score)) / reach, 1.0)
         known = e.posterior is not None
         out.append(
@@ -225,7 +221,7 @@ def _visual_text(word: str) -> str:
 def _key(e: Explanation, level: float) -> str:
     says = "Deeper colour: stronger"
     if e.posterior is not None:
-        says += f"; thicker frame: wider {per_cent(level)} interval, dashed and pale: {NOT_SURE}"
+        says += f"; thicker frame: wider {at_level(level)} interval, dashed and pale: {NOT_SURE}"
     cut = e.subject.cut if isinstance(e.subject, Passage) else ""
     return says + (f". Parts: {cut}" if cut else "")
 

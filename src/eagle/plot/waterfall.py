@@ -9,10 +9,12 @@ import numpy as np
 from eagle._values.arrays import Array
 from eagle._values.checks import integer
 from eagle._values.posterior import LEVEL
-from eagle.display.sheet import DOWN, NOT_SURE, UP
-from eagle.display.steps import Steps, plain_number
+from eagle.display.colours import DOWN, UP
+from eagle.display.numbers import number, plural
+from eagle.display.sheet import NOT_SURE, bars_of
+from eagle.display.steps import Steps
 from eagle.explanation import Explanation
-from eagle.plot.bars import HATCH, label_with_value
+from eagle.plot.bars import HATCH
 from eagle.plot.drawing import plot_function
 from eagle.plot.page import (
     PLAIN_TEXT,
@@ -38,21 +40,22 @@ NUMBER_INCHES: Final = 0.62
 
 @plot_function
 def waterfall(
-    explanation: Explanation, ax: Axes | None = None, *, level: float = LEVEL, most: int = 9
+    explanation: Explanation, ax: Axes | None = None, *, level: float = LEVEL, max_display: int = 9
 ) -> Axes:
     """From the base value, at the bottom, to the prediction, at the top: a bar for each feature.
 
-    The strongest feature is on top, and those not among the `most` strongest are one bar. Blue
-    leads up, vermillion down. Whiskers are the interval of a bar's length, drawn at its end. A bar
-    is pale and hatched where its sign is not sure. Scores that share out the distance from the
-    average begin at the average; those of a line at what it leaves, as in `Explanation.to_shap`.
+    The strongest feature is on top, and those not among the `max_display` strongest are one bar.
+    Blue leads up, vermillion down. Whiskers are the interval of a bar's length, drawn at its
+    end. A bar is pale and hatched where its sign is not sure. Scores that share out the distance
+    from the average begin at the average; those of a line at what it leaves, as in
+    `Explanation.to_shap`.
     """
     e = one(explanation, "waterfall")
-    steps = Steps.of(e, integer(most, "most", 1), level)
-    labels = [label_with_value(e, int(j)) for j in steps.order]
+    steps = Steps.of(e, integer(max_display, "max_display", 1), level)
+    labels = [bar.full_label for bar in bars_of(e, level)[: len(steps.order)]]
     names = [e.names[j] for j in steps.order]
     if steps.others:
-        labels.append(f"{steps.others} other feature{'s' if steps.others > 1 else ''}")
+        labels.append(plural(steps.others, "other feature"))
         names.append("")
     p = page(ax, WIDTH, 1.0, "waterfall")
     wrapped = wrap_labels(labels, p, names)
@@ -72,7 +75,7 @@ def waterfall(
 
 def _bars(p: Page, steps: Steps) -> None:
     """The bars with their whiskers and numbers, and the lines that lead from one to the next."""
-    given, places = steps.given, range(len(steps.given))
+    given, places, written = steps.given, range(len(steps.given)), steps.numbers
     colours = [UP if one > 0 else DOWN for one in given]
     p.ax.barh(
         places,
@@ -101,7 +104,7 @@ def _bars(p: Page, steps: Steps) -> None:
             p.ax.plot([x, x], [y - 0.69, y - 0.31], color=p.ink, linewidth=0.6, alpha=0.5)
         low, high = _reach(steps, y)
         p.ax.annotate(
-            plain_number(float(value), signed=True),
+            written.signed(float(value)),
             (high if value >= 0 else low, y),
             xytext=(3 if value >= 0 else -3, 0),
             textcoords="offset points",
@@ -128,8 +131,8 @@ def _ends(p: Page, steps: Steps, what: str) -> None:
         p.ax.axvline(x, alpha=SOFT_OPACITY, **style)
     up = steps.prediction >= steps.base
     for x, text, at_left in (
-        (steps.base, f"{what} {plain_number(steps.base)}", up),
-        (steps.prediction, f"prediction {plain_number(steps.prediction)}", not up),
+        (steps.base, f"{what} {number(steps.base)}", up),
+        (steps.prediction, f"prediction {number(steps.prediction)}", not up),
     ):
         p.ax.annotate(
             text,

@@ -9,6 +9,10 @@ from numpy.typing import NDArray
 
 from eagle._values.arrays import Array
 from eagle._values.text import short
+from eagle.display import cell_bars
+from eagle.display.numbers import at_level, plural
+from eagle.display.parts import name, paragraph, to_html
+from eagle.display.scale import Scale
 from eagle.display.sheet import NOT_SURE
 from eagle.explanations import Explanations
 from eagle.plot.many import (
@@ -19,11 +23,7 @@ from eagle.plot.many import (
     strongest_features,
     thin_cells,
 )
-from eagle.plot.page import per_cent
 from eagle.plot.scatter import MAX_ROWS_WITH_BARS, Axis, middle_rows
-from eagle.reports import strips
-from eagle.reports.parts import name, paragraph, to_html
-from eagle.reports.scale import Scale, tick
 
 FEATURES: Final = 4
 """Number of features that are drawn."""
@@ -52,13 +52,13 @@ def section(e: Explanations, level: float, note: str) -> str:
         for k, j in enumerate(order.tolist())
     )
     known = bool(np.isfinite(interval).any())
-    bars = f" Lines are {per_cent(level)} intervals of single rows." if known else ""
+    bars = f" Lines are {at_level(level)} intervals of single rows." if known else ""
     if known and len(e) > MAX_ROWS_WITH_BARS:
         bars = (
             " Large points: of rows near one another, the one in the middle, with its "
-            f"{per_cent(level)} interval."
+            f"{at_level(level)} interval."
         )
-    pale = f" Pale: {NOT_SURE}, at {per_cent(level)}." if doubt.any() else ""
+    pale = f" Pale: {NOT_SURE}, at {at_level(level)}." if doubt.any() else ""
     said = f"A point is a row: its value, and the score of the feature there.{bars}{pale} {note}"
     return paragraph(said, "soft") + f'<div class="panels">{panels}</div>'
 
@@ -78,7 +78,7 @@ def _panel(
         + ("" if few else _whiskers(across, down, axis.x, interval, rows, thin=False))
         + ("" if few else _middles(across, down, axis.x, scores, rows))
     )
-    told = f"{short(feature, 120)}: the score of {len(scores):,} rows against their value"
+    told = f"{short(feature, 120)}: the score of {plural(len(scores), 'row')} against their value"
     return (
         f'<figure><figcaption class="name">{name(feature)}</figcaption><div class="frame">'
         f'<svg class="y" aria-hidden="true">{_beside(down)}</svg>'
@@ -122,7 +122,7 @@ def _points(axis: Axis, across: Scale, down: Scale, scores: Array, doubt: NDArra
         x = axis.x[shown] + stack_points(cells, shown, 0.01 * len(axis.places), 0.6)
     looks = np.where(doubt[shown], "l0 q", "l0")
     xs = [_x(across, v) for v in x.tolist()]
-    return strips.points(xs, [_y(down, v) for v in scores[shown].tolist()], looks)
+    return cell_bars.points(xs, [_y(down, v) for v in scores[shown].tolist()], looks)
 
 
 def _whiskers(
@@ -147,8 +147,8 @@ def _beside(down: Scale) -> str:
     """The numbers along the y axis."""
     return "".join(
         f'<text x="100%" y="{100 - down.at(number):.2f}%" text-anchor="end" dy=".35em">'
-        f"{tick(number)}</text>"
-        for number in down.ticks
+        f"{text}</text>"
+        for number, text in zip(down.ticks, down.tick_texts, strict=True)
     )
 
 
@@ -166,4 +166,4 @@ def _below(axis: Axis, values: FeatureValues, across: Scale) -> str:
         return f'<div class="x ends">{each}</div>'
     least = float(np.nanmin(values.numbers))
     missing = next(iter(axis.places), None)
-    return f'<div class="x">{strips.axis(across, least, missing)}</div>'
+    return f'<div class="x">{cell_bars.axis(across, least, missing)}</div>'

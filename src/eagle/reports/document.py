@@ -10,7 +10,9 @@ from hashlib import sha256
 from importlib import resources
 from typing import final
 
-from eagle.reports.parts import to_html
+from eagle.display.colours import variables
+from eagle.display.parts import to_html
+from eagle.display.style import BARS
 
 
 @final
@@ -35,7 +37,7 @@ class Document:
 
     def html(self) -> str:
         """The page. Style and script are allowed by their hashes, everything else is refused."""
-        style, script = _file("page.css"), _file("page.js")
+        style, script = _style(), _file("page.js")
         policy = (
             f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
             "img-src data:; base-uri 'none'; form-action 'none'"
@@ -51,11 +53,18 @@ class Document:
             '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
             '<meta name="referrer" content="no-referrer">\n'
             f"<title>{to_html(self.title, 200)}</title>\n<style>{style}</style>\n</head>\n<body>\n"
-            f'<main>\n<header><p class="kind">{to_html(self.kind)}</p>'
+            f'<main class="eagle">\n<header><p class="kind">{to_html(self.kind)}</p>'
             f"<h1><bdi>{to_html(self.title, 240)}</bdi></h1>{self.lead}</header>\n"
             f"{body}\n<footer>{to_html(self.footer)}</footer>\n</main>\n"
             f"<script>{script}</script>\n</body>\n</html>\n"
         )
+
+
+@cache
+def _style() -> str:
+    """The style of a page, with the colours of light and dark screens."""
+    dark = f"@media screen and (prefers-color-scheme:dark){{:root{{{variables(True)}}}}}"
+    return f":root{{{variables(False)}}}\n{dark}\n{_file('page.css')}{BARS}"
 
 
 @cache

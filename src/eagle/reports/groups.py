@@ -8,11 +8,12 @@ import numpy as np
 
 from eagle._values.text import short
 from eagle._values.ties import rank
+from eagle.display import cell_bars
+from eagle.display.numbers import Numbers, at_level, count, plural
+from eagle.display.parts import Cell, Heading, name, paragraph, table, to_html
+from eagle.display.scale import Scale
 from eagle.explanations import Explanations
-from eagle.reports import strips
-from eagle.reports.about import About
-from eagle.reports.parts import Cell, Heading, name, paragraph, table
-from eagle.reports.scale import Digits, Scale
+from eagle.reports.provenance import ReportOptions
 
 FEATURES: Final = 10
 """Number of features shown for each pair of groups."""
@@ -21,13 +22,13 @@ PAIRS: Final = 8
 """Number of pairs of groups that are shown."""
 
 
-def section(e: Explanations, about: About) -> str:
+def section(e: Explanations, options: ReportOptions) -> str:
     """A table for each pair of groups, those that differ most first."""
-    compared = e.compare_groups(about.groups, about.level)
+    compared = e.compare_groups(options.groups, options.level)
     pairs = list(compared.groupby(["group", "against"], sort=False))
     largest = np.array([float(rows["difference"].abs().max()) for _, rows in pairs])
     shown = [pairs[k] for k in rank(largest)[:PAIRS].tolist()]
-    body = "".join(_pair(group, against, rows, about.level) for (group, against), rows in shown)
+    body = "".join(_pair(group, against, rows, options.level) for (group, against), rows in shown)
     left = len(pairs) - len(shown)
     more = paragraph(f"{left} more groups differ less.", "soft") if left else ""
     said = (
@@ -40,8 +41,8 @@ def section(e: Explanations, about: About) -> str:
 def _pair(group: Any, against: Any, rows: Any, level: float) -> str:
     value, low, high = (rows[c].to_numpy(dtype=float) for c in ("difference", "low", "high"))
     order = rank(np.abs(value))[:FEATURES].tolist()
-    numbers = [float(x[j]) for j in order for x in (value, low, high)]
-    scale, digits = Scale.over(numbers), Digits.of(numbers)
+    seen = [float(x[j]) for j in order for x in (value, low, high)]
+    scale, digits = Scale.over(seen), Numbers.of(seen, low[order], high[order])
     names = rows["feature"].tolist()
     if "slope" in rows.columns:
         names = [step or name for step, name in zip(rows["slope"], names, strict=True)]
@@ -50,12 +51,12 @@ def _pair(group: Any, against: Any, rows: Any, level: float) -> str:
     ]
     heads = [
         Heading("Feature", "t"),
-        Heading(strips.axis(scale), "b", sorts=False),
+        Heading(cell_bars.axis(scale), "b", sorts=False),
         Heading("Difference"),
-        Heading(f"{100 * level:g}% interval"),
+        Heading(f"{at_level(level)} interval"),
     ]
     first = rows.iloc[0]
-    counts = f"{int(first['rows']):,} rows against {int(first['rows_against']):,}"
+    counts = f"{plural(int(first['rows']), 'row')} against {count(int(first['rows_against']))}"
     return (
         f"<h3>{name(group, 80)} against {name(against, 80)}</h3>"
         f"{table(heads, cells, 'Differences', 'bars one', counts)}"
@@ -63,13 +64,13 @@ def _pair(group: Any, against: Any, rows: Any, level: float) -> str:
 
 
 def _row(
-    feature: str, scale: Scale, digits: Digits, value: float, low: float, high: float
+    feature: str, scale: Scale, digits: Numbers, value: float, low: float, high: float
 ) -> list[Cell]:
     span = digits.span(low, high)
-    told = f"{short(feature, 120)}: {digits.with_sign(value)}, {span}"
+    told = f"{short(feature, 120)}: {digits.signed(value)}, {span}"
     return [
         Cell(name(feature, 200), kind="t"),
-        Cell(strips.point(scale, value, low, high, told), kind="b"),
-        Cell(digits.with_sign(value), value, heading="difference"),
-        Cell(span, low, "n", "interval"),
+        Cell(cell_bars.point(scale, value, low, high, told), kind="b"),
+        Cell(to_html(digits.signed(value)), value, heading="difference"),
+        Cell(to_html(span), low, "n", "interval"),
     ]

@@ -6,17 +6,11 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import Final
 
-from eagle._engine.misfit import MAX_P_VALUE, Pair
+from eagle._engine.lack_of_fit import MAX_P_VALUE, Pair
 from eagle._values.subject import Curves, Image
-from eagle._values.text import middle
-from eagle.display.sheet import Bar, Sheet, likeliest, sheet, signed_number
-from eagle.explanation import Explanation
-from eagle.plot.page import meaning, per_cent
-from eagle.reports import again, reading
-from eagle.reports.about import About, of_one
-from eagle.reports.document import Document, Section
-from eagle.reports.features import features
-from eagle.reports.parts import (
+from eagle.display.features import features
+from eagle.display.numbers import at_level, count, p_value, percent, plural
+from eagle.display.parts import (
     Cell,
     Heading,
     bullets,
@@ -28,16 +22,23 @@ from eagle.reports.parts import (
     paragraph,
     remarks,
     table,
+    to_html,
 )
+from eagle.display.sheet import Bar, Sheet, likeliest, sheet
+from eagle.explanation import Explanation
+from eagle.plot.page import meaning
+from eagle.reports import reading, reproduce
+from eagle.reports.document import Document, Section
+from eagle.reports.provenance import ReportOptions, of_one
 from eagle.reports.subjects import subject
 
 PAIRS: Final = 3
 """Number of pairs of features acting together that are listed."""
 
 
-def document(e: Explanation, about: About) -> Document:
+def document(e: Explanation, options: ReportOptions) -> Document:
     """All that is known of one explanation."""
-    shown = sheet(e, about.level)
+    shown = sheet(e, options.level)
     kinds = {Image: "The image", Curves: "The series"}
     what = kinds.get(type(e.subject), "The text")
     pushed, kind = "What the prediction rests on", "Explanation of one prediction"
@@ -47,16 +48,16 @@ def document(e: Explanation, about: About) -> Document:
         Section(what, subject(shown.shown)),
         Section(pushed, paragraph(meaning([e]), "soft") + features(shown)),
         Section(_fit_heading(e), _lack_of_fit(e, shown)),
-        Section("What was asked", facts(of_one(e, about))),
-        Section("How to read this", reading.of_one(e, about.level)),
-        Section("How to make it again", make_again(again.one(e, about))),
+        Section("What was asked", facts(of_one(e, options))),
+        Section("How to read this", reading.of_one(e, options.level)),
+        Section("How to reproduce it", how_to_reproduce(reproduce.one(e, options))),
     ]
     said = likeliest(e)
-    lead = f'<p class="lead">{summary(e, shown, about.level)}</p>'
+    lead = f'<p class="lead">{summary(e, shown, options.level)}</p>'
     lead += (
         (paragraph(first_up(said)) if said else "") + remarks(shown.notes) + caution(shown.warnings)
     )
-    return Document(about.title or shown.title, kind, lead, sections, about.footer)
+    return Document(options.title or shown.title, kind, lead, sections, options.footer)
 
 
 def summary(e: Explanation, shown: Sheet, level: float) -> str:
@@ -83,14 +84,14 @@ def summary(e: Explanation, shown: Sheet, level: float) -> str:
     sentence = f"{', and '.join(told)}."
     if known:
         sentence += (
-            f" Of {len(known):,} feature{'s' if len(known) != 1 else ''}, {sure:,} "
-            f"surely {'acts' if sure == 1 else 'act'} one way ({per_cent(shown.level or level)})."
+            f" Of {plural(len(known), 'feature')}, {count(sure)} "
+            f"surely {'acts' if sure == 1 else 'act'} one way ({at_level(shown.level or level)})."
         )
     return sentence
 
 
 def _bar_name(bar: Bar) -> str:
-    return f"«{name(middle(bar.label, 60))}» ({signed_number(bar.score)})"
+    return f"«{name(bar.short_label(60))}» ({to_html(bar.text)})"
 
 
 def _fit_heading(e: Explanation) -> str:
@@ -111,8 +112,8 @@ def _pairs(pairs: Sequence[Pair]) -> str:
     rows = [
         [
             Cell(" × ".join(name(one, 80) for one in pair.names), kind="t"),
-            Cell(f"{100 * pair.share:.1f}%", pair.share),
-            Cell("&lt; 0.001" if pair.p < 0.001 else f"{pair.p:.3f}", pair.p),
+            Cell(percent(pair.share, 1), pair.share),
+            Cell(to_html(p_value(pair.p)), pair.p),
         ]
         for pair in pairs
     ]
@@ -120,7 +121,7 @@ def _pairs(pairs: Sequence[Pair]) -> str:
     return table(heads, rows, "Pairs", caption="Features that act together most")
 
 
-def make_again(lines: str) -> str:
+def how_to_reproduce(lines: str) -> str:
     """Code, and what may be missing in it."""
     if not lines:
         return paragraph("The method is not one of eagle.methods, so no code is given here.")

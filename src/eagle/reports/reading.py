@@ -5,21 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from eagle._values.posterior import ALL_MASKS
+from eagle.display.numbers import at_level
+from eagle.display.parts import bullets, first_up
 from eagle.display.sheet import ways
 from eagle.explanation import Explanation
-from eagle.plot.page import meaning, per_cent
-from eagle.reports.parts import bullets, first_up
+from eagle.plot.page import meaning
 
 
 def of_one(e: Explanation, level: float) -> str:
     """How to read one explanation."""
     lines = [first_up(meaning([e])), *_ways(e.signed, e.slopes), *_intervals(e, level)]
     if e.additive:
-        about = "share out how far this prediction is from the average"
+        aim = "share out how far this prediction is from the average"
     else:
-        about = "describe the model near this one input"
+        aim = "describe the model near this one input"
     lines.append(
-        f"The scores {about}. They do not say what would happen in the world if a feature changed, "
+        f"The scores {aim}. They do not say what would happen in the world if a feature changed, "
         "and they need not hold for other inputs."
     )
     return bullets(lines)
@@ -37,7 +38,7 @@ def of_many(signed: bool, slopes: Iterable[bool], known: bool, level: float, mea
     lines.append("Top 3 is the share of rows in which the feature is among the three strongest.")
     if known:
         lines.append(
-            f"Intervals hold with {per_cent(level)} for each number by itself. They count the "
+            f"Intervals hold with {at_level(level)} for each number by itself. They count the "
             "error of the explanations, and that other rows could have been explained."
         )
     lines.append(
@@ -65,9 +66,9 @@ def _intervals(e: Explanation, level: float) -> list[str]:
             "A part without effect never changed an answer."
         ]
     out = [
-        f"The line over a bar is its {per_cent(level)} interval: where the score would be if many "
+        f"The line over a bar is its {at_level(level)} interval: where the score would be if many "
         "more rows were asked. A bar is pale where its direction is not sure: the interval "
-        f"contains zero, or P(sign) is below {per_cent(level)}."
+        f"contains zero, or P(sign) is below {at_level(level)}."
     ]
     if e.signed:
         out.append("P(sign) is the probability that the score has the right sign.")

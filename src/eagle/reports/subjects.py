@@ -12,9 +12,10 @@ from eagle._values import png
 from eagle._values.subject import Curves, Image, Passage
 from eagle.display.curves import drawing
 from eagle.display.html import lines
+from eagle.display.numbers import at_level
 from eagle.display.panels import pictures
-from eagle.display.sheet import NOT_SURE, Shown, pieces, signed_number, ways
-from eagle.reports.parts import name, to_html
+from eagle.display.parts import name, to_html
+from eagle.display.sheet import NOT_SURE, Shown, pieces, ways
 
 SIDES: Final = (320, 256, 192, 128, 96, 64)
 """Pixels of an image's side, the most whose PNG files fit into the bytes."""
@@ -55,7 +56,7 @@ def _words(shown: Shown, passage: Passage) -> str:
     for piece, k in pieces(passage, shown.scores):
         said = escape(lines(piece))
         out.append(said if k is None else f"<span{_look(shown, k)}>{said}</span>")
-    up = "Green pushes the answer up, orange down" if shown.signed else "The darker, the more"
+    up = "Blue pushes the answer up, orange down" if shown.signed else "The darker, the more"
     doubt = f"; a dotted line: {NOT_SURE}" if shown.unsure.any() else ""
     return (
         f'<div class="words" dir="auto">{"".join(out)}</div>'
@@ -71,16 +72,15 @@ def _prompt(shown: Shown, passage: Passage) -> str:
         if k is None:
             out += [f"<div>{said}</div>"] if said else []
             continue
-        score, (low, high) = float(shown.scores[k]), shown.interval[k].tolist()
+        score = float(shown.scores[k])
         way = "e" if shown.unsure[k] else "b" if score > 0 else "n"
         shade = max(1, round(SHADES * float(np.abs(shown.depth[k]))))
-        span = "" if np.isnan(low) else f" [{signed_number(low)}, {signed_number(high)}]"
         out.append(
             f'<div class="part {way} {way}{shade}"><small><b>{name(passage.labels[k])}</b> '
-            f"{escape(signed_number(score) + span)}</small>\n{said}</div>"
+            f"{escape(shown.text_with_interval(k))}</small>\n{said}</div>"
         )
     known = shown.level is not None and not np.isnan(shown.interval).all()
-    span = f"; in brackets: {100 * (shown.level or 0):g}% intervals" if known else ""
+    span = f"; in brackets: {at_level(shown.level or 0)} intervals" if known else ""
     span += f"; grey: {NOT_SURE}" if shown.unsure.any() else ""
     told = f"Blue makes the answer likelier, orange less likely{span}. Text without a colour was"
     return (
@@ -91,8 +91,8 @@ def _prompt(shown: Shown, passage: Passage) -> str:
 def _look(shown: Shown, k: int) -> str:
     """The class of a word, by which way it pushes and how much, and its score as a tooltip."""
     score, depth = float(shown.scores[k]), float(np.abs(shown.depth[k]))
-    way = ("y" if score > 0 else "n") if shown.signed else "e"
+    way = ("b" if score > 0 else "n") if shown.signed else "e"
     shade = round(SHADES * depth)
     doubt = " u" if shown.unsure[k] else ""
     kind = f' class="{way} {way}{shade}{doubt}"' if shade else ""
-    return f'{kind} title="{escape(signed_number(score))}"'
+    return f'{kind} title="{escape(shown.text(k))}"'

@@ -13,12 +13,24 @@ from eagle._tables.background import Column
 from eagle._values.arrays import Array
 from eagle._values.text import short
 from eagle._values.ties import rank
-from eagle.reports import again, strips
-from eagle.reports.about import About, model_and_data
+from eagle.display import cell_bars
+from eagle.display.numbers import Numbers, at_level, count, plural, seconds
+from eagle.display.parts import (
+    Cell,
+    Heading,
+    bullets,
+    caution,
+    facts,
+    name,
+    paragraph,
+    table,
+    to_html,
+)
+from eagle.display.scale import Scale
+from eagle.reports import reproduce
 from eagle.reports.document import Document, Section
-from eagle.reports.one import make_again
-from eagle.reports.parts import Cell, Heading, bullets, caution, facts, name, paragraph, table
-from eagle.reports.scale import Digits, Scale
+from eagle.reports.one import how_to_reproduce
+from eagle.reports.provenance import ReportOptions, model_and_data
 from eagle.survey.survey import Survey
 
 FEATURES: Final = 8
@@ -34,29 +46,29 @@ MIN_ROWS: Final = 8
 """Of fewer rows no mean is shown."""
 
 
-def document(s: Survey, about: About) -> Document:
+def document(s: Survey, options: ReportOptions) -> Document:
     """What a survey is, what it cost, and how its answers go with each column."""
     outputs = _outputs(s)
     means = "Mean answers" if s.difference is None else f"Mean {s.difference.change}"
     sections = [
-        Section(f"{means}: {target_text(s.outputs[k])}", _marginals(s, k, about.level))
+        Section(f"{means}: {target_text(s.outputs[k])}", _marginals(s, k, options.level))
         for k in outputs
     ]
     sections += [
-        Section("What was asked", facts(_model_and_data(s, about))),
+        Section("What was asked", facts(_model_and_data(s, options))),
         Section("How to read this", bullets(_reading(s))),
-        Section("How to make and use it", make_again(again.survey(s))),
+        Section("How to make and use it", how_to_reproduce(reproduce.survey(s))),
     ]
-    title = about.title or f"A survey of {short(s.identity.model, 80)}: {s.rows:,} rows"
+    title = options.title or f"A survey of {short(s.identity.model, 80)}: {count(s.rows)} rows"
     who, kind = "the model was", "Survey of a model"
     if s.difference is not None:
         who, kind = "both models were", "Survey of the difference of two models"
     lead = paragraph(
-        f"{s.rows:,} rows that {who} asked once, from which any row of a table with the "
+        f"{count(s.rows)} rows that {who} asked once, from which any row of a table with the "
         "same columns can be explained without asking for more than its prediction.",
         "lead",
     )
-    return Document(title, kind, lead + caution(_notes(s)), sections, about.footer)
+    return Document(title, kind, lead + caution(_notes(s)), sections, options.footer)
 
 
 def _notes(s: Survey) -> list[str]:
@@ -70,18 +82,18 @@ def _outputs(s: Survey) -> list[int]:
     return list(range(min(len(s.outputs), OUTPUTS)))
 
 
-def _model_and_data(s: Survey, about: About) -> list[tuple[str, str]]:
+def _model_and_data(s: Survey, options: ReportOptions) -> list[tuple[str, str]]:
     extra = sum(len(one.drawn) for one in s.known.values())
     cost = s.cost
-    calls = f"{cost.calls:,} call{'' if cost.calls == 1 else 's'}"
+    calls = plural(cost.calls, "call")
     return [
-        *model_and_data(replace(about, made_by=s)),
+        *model_and_data(replace(options, made_by=s)),
         ("Outputs", ", ".join(short(str(output), 60) for output in s.outputs[:12])),
         ("Task", s.task),
         ("Seed", str(s.seed)),
-        ("Features", f"{len(s.drawn.states):,}"),
-        ("Model rows asked", f"{cost.rows:,} in {calls}, {cost.model_seconds:.2f} s"),
-        ("Supplements", f"{extra:,} rows for {len(s.known)} values" if extra else ""),
+        ("Features", count(len(s.drawn.states))),
+        ("Model rows asked", f"{count(cost.rows)} in {calls}, {seconds(cost.model_seconds)}"),
+        ("Supplements", f"{count(extra)} rows for {count(len(s.known))} values" if extra else ""),
     ]
 
 
@@ -160,14 +172,16 @@ def _marginals(s: Survey, output: int, level: float) -> str:
     ]
     order = rank(np.array(moved))[:FEATURES].tolist()
     chosen = [each[k] for k in order if each[k]]
-    numbers = [v for levels in chosen for one in levels for v in (one.low, one.high)]
-    scale, digits = Scale.over([*numbers, total], zero=False), Digits.of([*numbers, total])
+    shown = [one for levels in chosen for one in levels]
+    low, high = [one.low for one in shown], [one.high for one in shown]
+    scale = Scale.over([*low, *high, total], zero=False)
+    digits = Numbers.of([*low, *high, total], low, high)
     rows = [row for levels in chosen for row in _rows(levels, scale, digits, total)]
     heads = [
         Heading("Value", "t"),
-        Heading(strips.axis(scale), "b", sorts=False),
+        Heading(cell_bars.axis(scale), "b", sorts=False),
         Heading("Mean"),
-        Heading(f"{100 * level:g}% interval"),
+        Heading(f"{at_level(level)} interval"),
         Heading("Rows"),
     ]
     said = f"The mean answer over all rows is {digits.plain(total)}."
@@ -175,15 +189,15 @@ def _marginals(s: Survey, output: int, level: float) -> str:
     return paragraph(said, "soft") + table(heads, rows, "Mean answers", "bars one", caption)
 
 
-def _rows(levels: list[Level], scale: Scale, digits: Digits, total: float) -> Iterator[list[Cell]]:
+def _rows(levels: list[Level], scale: Scale, digits: Numbers, total: float) -> Iterator[list[Cell]]:
     for one in levels:
-        told = f"{one.label}: {digits.plain(one.mean)}, {digits.plain(one.low)} to "
-        told += digits.plain(one.high)
-        drawn = strips.point(scale, one.mean, one.low, one.high, told, total)
+        span = digits.span(one.low, one.high, signed=False)
+        told = f"{one.label}: {digits.plain(one.mean)}, {span}"
+        drawn = cell_bars.point(scale, one.mean, one.low, one.high, told, total)
         yield [
             Cell(name(one.label, 120), kind="t"),
             Cell(drawn, kind="b"),
-            Cell(digits.plain(one.mean), one.mean, heading="mean"),
-            Cell(digits.span(one.low, one.high, signed=False), one.low, "n", "interval"),
-            Cell(f"{one.rows:,}", one.rows, heading="rows"),
+            Cell(to_html(digits.plain(one.mean)), one.mean, heading="mean"),
+            Cell(to_html(span), one.low, "n", "interval"),
+            Cell(count(one.rows), one.rows, heading="rows"),
         ]

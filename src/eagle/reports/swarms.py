@@ -9,6 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eagle._values.text import short
+from eagle.display import cell_bars
+from eagle.display.numbers import Numbers, at_level, count, plural
+from eagle.display.parts import name, paragraph, to_html
+from eagle.display.scale import Scale
 from eagle.display.sheet import NOT_SURE
 from eagle.explanations import Explanations
 from eagle.plot.many import (
@@ -21,10 +25,6 @@ from eagle.plot.many import (
     strongest_features,
     thin_cells,
 )
-from eagle.plot.page import per_cent
-from eagle.reports import strips
-from eagle.reports.parts import name, paragraph, to_html
-from eagle.reports.scale import Scale, figure
 
 FEATURES: Final = 10
 """Number of features that are drawn."""
@@ -49,7 +49,7 @@ def section(e: Explanations, level: float, note: str) -> str:
     scale = Scale.over(scores.ravel())
     doubt = e.doubtful(level)[:, order]
     cells = cell_of(scores.ravel(), CELLS_ACROSS).reshape(scores.shape)
-    body = [strips.axis(scale)]
+    body = [cell_bars.axis(scale)]
     drawn = 0
     for k, j in enumerate(order.tolist()):
         values = FeatureValues.of(e.data[:, j])
@@ -60,13 +60,13 @@ def section(e: Explanations, level: float, note: str) -> str:
         body.append(
             f'<div class="swarm"><div class="head"><span class="name">{name(e.labels[j])}</span>'
             f'<span class="key">{key(values)}</span></div>'
-            f"{strips.swarm(scale, scores[shown, k], 0.5 - lift, looks, told)}</div>"
+            f"{cell_bars.swarm(scale, scores[shown, k], 0.5 - lift, looks, told)}</div>"
         )
         drawn += len(shown)
-    pale = f"Pale: {NOT_SURE}, at {per_cent(level)}. " if doubt.any() else ""
+    pale = f"Pale: {NOT_SURE}, at {at_level(level)}. " if doubt.any() else ""
     fewer = "Where rows crowd, some stand for all. " if drawn < scores.size else ""
     more = len(e.names) - len(order)
-    rest = f"{more:,} weaker features are not drawn. " if more else ""
+    rest = f"{count(more)} weaker features are not drawn. " if more else ""
     said = (
         "A point is a row: its place is the score of the feature there, its colour the row's own "
         f"value. {pale}{fewer}{note}{rest}"
@@ -76,9 +76,10 @@ def section(e: Explanations, level: float, note: str) -> str:
 
 def _describe(feature: str, scores: NDArray[np.float64]) -> str:
     low, mid, high = np.quantile(scores, [0.05, 0.5, 0.95])
+    written = Numbers.of([low, mid, high]).signed
     return (
-        f"{short(feature, 120)}: scores of {len(scores):,} rows, median {mid:+.3g}, nine of ten "
-        f"between {low:+.3g} and {high:+.3g}".replace("-", "−")
+        f"{short(feature, 120)}: scores of {plural(len(scores), 'row')}, median {written(mid)}, "
+        f"nine of ten between {written(low)} and {written(high)}"
     )
 
 
@@ -104,20 +105,13 @@ def key(values: FeatureValues) -> str:
 def _numbers(values: FeatureValues) -> list[str]:
     if values.missing.all():
         return []
-    low, high = ends(values)
+    low, high = values.ends
     each = "".join(
         f'<rect class="f{k}" x="{100 * k / RAMP:g}%" y="20%" width="{100 / RAMP:g}%" height="60%"/>'
         for k in range(RAMP)
     )
     ramp = f'<svg class="ramp" aria-hidden="true">{each}</svg>'
     return [f'<span class="tag">{escape(low)} {ramp}{escape(high)}</span>']
-
-
-def ends(values: FeatureValues) -> tuple[str, str]:
-    """The smallest and the largest number, as texts."""
-    if values.dates:
-        return values.ends
-    return figure(float(np.nanmin(values.numbers))), figure(float(np.nanmax(values.numbers)))
 
 
 def _levels(values: FeatureValues) -> list[str]:

@@ -19,8 +19,8 @@ from eagle.explanations import Explanations
 from eagle.io import atomic
 from eagle.io.container import writable
 from eagle.reports import one
-from eagle.reports.about import About
 from eagle.reports.document import Document
+from eagle.reports.provenance import ReportOptions
 from eagle.survey.survey import Survey
 
 
@@ -56,21 +56,23 @@ def report(
         )
     if groups is not None and not isinstance(result, Explanations):
         raise InputError("groups are groups of rows: only Explanations of many rows have them")
-    about = About(when or datetime.now().astimezone(), title, level, groups, made_by, not progress)
-    _write(writable(_document(result, about).html()), out)
+    options = ReportOptions(
+        when or datetime.now().astimezone(), title, level, groups, made_by, not progress
+    )
+    _write(writable(_document(result, options).html()), out)
 
 
-def _document(result: Any, about: About) -> Document:
+def _document(result: Any, options: ReportOptions) -> Document:
     from eagle.reports import compared, several, surveyed
 
     if isinstance(result, Explanation):
-        return one.document(result, about)
+        return one.document(result, options)
     if isinstance(result, Explanations):
-        return several.document(result, about)
+        return several.document(result, options)
     if isinstance(result, Comparison):
-        return compared.document(result, about)
+        return compared.document(result, options)
     if isinstance(result, Survey):
-        return surveyed.document(result, about)
+        return surveyed.document(result, options)
     raise InputError(
         "a report is of an Explanation, Explanations, a Comparison or a Survey, not of "
         f"{short_repr(result)}"

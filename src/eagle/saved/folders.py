@@ -23,8 +23,8 @@ from eagle.errors import InputError
 from eagle.explanation import Explanation
 from eagle.explanations import Explanations, LazyExplanations, concatenate
 from eagle.io import container, parquet
-from eagle.io.container import FAULTS, why
-from eagle.io.values import encode, values_of
+from eagle.io.container import FAULTS, Key, why
+from eagle.io.values import encode, make, values_of
 from eagle.saved import many
 from eagle.saved.classes import CLASSES
 
@@ -139,8 +139,9 @@ class Manifest:
         """The manifest of a folder."""
         path = folder / MANIFEST
         try:
-            made = cls(**container.load(path, {}, None, KIND))
-            if made.part_rows < 1 or made.rows < 1 or len(made.seals) not in (0, made.count):
+            made: Manifest = make(cls, container.load(path, {}, None, KIND))
+            fewest = min(made.part_rows, made.rows, *(1 + rows for _, rows in made.files))
+            if fewest < 1 or len(made.seals) not in (0, made.count):
                 raise ValueError("its parts do not fit its rows")
         except FileNotFoundError:
             raise InputError(f"{folder} holds no explanations: it has no {MANIFEST}") from None
@@ -151,8 +152,13 @@ class Manifest:
         return made
 
 
-def load(folder: Path) -> Explanations:
+def load(folder: Path, key: Key = None) -> Explanations:
     """The explanations of a run that is finished. Its parts are read when they are looked at."""
+    if key is not None:
+        raise InputError(
+            f"{folder} was not sealed with a key, since no run of a data set is: to seal its "
+            "explanations, save what is read of it without a key to a file"
+        )
     manifest = Manifest.read(folder)
     names = [path.name for path in folder.glob("part-*.parquet")]
     if not manifest.seals or not {part.name for part in manifest.parts} <= set(names):

@@ -20,12 +20,13 @@ from eagle._tables.column import plain
 from eagle._values.arrays import Array
 from eagle._values.checks import path_of
 from eagle._values.posterior import LEVEL
+from eagle.errors import InputError, MissingExtraError
 from eagle.explanation import Explanation
 from eagle.explanations import Common, Errors, Explanations, LazyExplanations, Stacked
 from eagle.io import parquet
-from eagle.io.container import Key, parse, plain_json, writable
+from eagle.io.container import FAULTS, Key, parse, plain_json, why, writable
 from eagle.io.parquet import pyarrow
-from eagle.io.values import decode, encode
+from eagle.io.values import check_types, decode, encode
 from eagle.saved import ragged, surveyed
 from eagle.saved.classes import CLASSES
 from eagle.shapley.errors import ShapleyErrors
@@ -137,11 +138,14 @@ def _read(table: Any, head: Mapping[str, Any]) -> Explanations:
     """The explanations of a pyarrow table."""
     value = parquet.value_of(head, CLASSES)
     common = {name: value[name] for name in COMMON}
+    check_types(Explanation, common)
     ids, targets = tuple(plain_values(table, "id")), tuple(plain_values(table, "target"))
     if not ids:
         raise ValueError("it has no rows")
+    hash((ids, targets))  # what names something can be looked up
     if value["features"] is None:
         return Explanations(_items(table), ids, targets, **common)
+    check_types(Stacked, value["features"])
     t = _stack(table, **value["features"])
     items: LazyExplanations
     errors: Errors | None = Common.of(t) if t.kind else None
@@ -159,16 +163,26 @@ def _read(table: Any, head: Mapping[str, Any]) -> Explanations:
 def _items(table: Any) -> LazyExplanations:
     """The explanations of a table, each read when it is looked at."""
     saved, asked = table.column(WHOLE), table.column(ASKED).to_pylist()
-    return LazyExplanations(
-        range(len(table)), lambda i: decode(parse(saved[i].as_py()), CLASSES), asked
-    )
+    return LazyExplanations(range(len(table)), lambda i: _one(saved[i].as_py()), asked)
+
+
+def _one(text: Any) -> Explanation:
+    try:
+        made = decode(parse(text), CLASSES)
+        if not isinstance(made, Explanation):
+            raise ValueError("it is something else")
+    except MissingExtraError:
+        raise
+    except FAULTS as error:
+        raise InputError(f"this row of the file is no explanation: {why(error)}") from None
+    return made
 
 
 def _stack(table: Any, names: tuple[str, ...], kind: str, pooled: bool, signed: bool) -> Stacked:
     values, conditions = (np.empty((len(table), len(names)), dtype=object) for _ in range(2))
     for k, name in enumerate(names):
         values[:, k] = plain_values(table, place("value", k, name))
-        conditions[:, k] = table.column(place("condition", k, name)).to_pylist()
+        conditions[:, k] = parquet.texts(table, place("condition", k, name))
     return Stacked(
         names=names,
         data=values,
@@ -201,6 +215,6 @@ def numbers(table: Any, name: str) -> Array:
 
 def plain_values(table: Any, name: str) -> list[Any]:
     """A column of values that were written as JSON. Those that are alike are read once."""
-    texts = table.column(name).to_pylist()
+    texts = parquet.texts(table, name)
     known = {one: decode(parse(one), CLASSES) for one in dict.fromkeys(texts)}
     return [known[one] for one in texts]

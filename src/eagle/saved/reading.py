@@ -26,7 +26,7 @@ def load(path: str | PathLike[str], *, key: Key = None) -> Any:
     """
     path = path_of(path)
     if path.is_dir():
-        return folders.load(path)
+        return folders.load(path, key)
     with path.open("rb") as file:
         if file.read(len(parquet.MAGIC)) == parquet.MAGIC:
             return many.load(path, key)

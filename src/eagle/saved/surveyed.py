@@ -16,7 +16,7 @@ from eagle._values.arrays import Array
 from eagle.cost import Cost
 from eagle.explanations import Explanations, LazyExplanations, Stacked, bare
 from eagle.saved import many
-from eagle.survey.errors import Kept, SurveyErrors
+from eagle.survey.errors import SurveyErrors
 from eagle.survey.many import RowMaker
 from eagle.survey.surveyed import SavedRows, Surveyed
 
@@ -68,10 +68,10 @@ def read(
     places = range(len(rows))
     seen = Surveyed(survey, [(rows, places)], ids, rows.states, [(0, i) for i in places])
     known = dict(survey.known)
-    maker = RowMaker(seen, _answers(table), known, targets, value["predicted"])
+    maker = RowMaker(seen, _answers(table, survey.outputs), known, targets, value["predicted"])
     line = np.array(table.column(LINE).to_pylist(), dtype=np.intp)
     _, first, alike = np.unique(line, return_index=True, return_inverse=True)
-    errors = SurveyErrors(seen, known, targets, alike, first, Kept(), np.arange(len(rows)))
+    errors = SurveyErrors(seen, known, targets, alike, first, None, np.arange(len(rows)))
     return LazyExplanations(places, maker, survey=survey), errors
 
 
@@ -79,7 +79,7 @@ def part(
     table: Any, shared: int, common: Mapping[str, Any], t: Stacked, targets: Sequence[Any]
 ) -> LazyExplanations:
     """The explanations of a part of a data set: their numbers alone."""
-    answers, asked = _answers(table), table.column(many.ASKED).to_pylist()
+    answers, asked = _answers(table, common["outputs"]), table.column(many.ASKED).to_pylist()
     costs = [Cost(rows, shared=shared) for rows in asked]
     return LazyExplanations(
         range(len(t)),
@@ -87,6 +87,9 @@ def part(
     )
 
 
-def _answers(table: Any) -> Array:
+def _answers(table: Any, outputs: Sequence[Any]) -> Array:
     """The model's own answers about each row, shape (n, outputs)."""
-    return np.array(table.column(ANSWERS).to_pylist(), dtype=np.float64)
+    answers = np.array(table.column(ANSWERS).to_pylist(), dtype=np.float64)
+    if answers.shape != (len(table), len(outputs)):
+        raise ValueError("its answers do not fit its rows")
+    return answers

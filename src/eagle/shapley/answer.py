@@ -53,13 +53,13 @@ class Asked:
     """The rows of a survey and its answers about one output.
 
     `rows`, shape (n, columns), and `background`, shape (b, columns), are as the `layout` says.
-    `still`, shape (n, d), are the players who change nothing. `ahead` are the answers to each
+    `unchanged`, shape (n, d), are the players who change nothing. `ahead` are the answers to each
     pair's first row and `mirrored` to the second, both shape (n, pairs).
     """
 
     rows: Array
     background: Array
-    still: NDArray[np.bool_]
+    unchanged: NDArray[np.bool_]
     layout: Layout
     pairs: Pairs
     ahead: Array
@@ -135,7 +135,7 @@ class Fitted:
     def of(cls, asked: Asked, step: Callable[[], None] | None = None) -> Fitted:
         with one_thread():
             three = choose_proxies(asked, step or _nothing)
-            d = asked.still.shape[1]
+            d = asked.unchanged.shape[1]
             values = np.stack([of(asked.rows) for of in asked.values_over(three)])
             rough = what_folds_leave(asked, three, values)
             tilt = (values * np.sign(rough.values)).mean(axis=1)
@@ -173,32 +173,32 @@ class Fitted:
         """The Shapley values of row i of the survey."""
         z = np.where(self.asked.pairs.own[i], 1.0, -1.0)
         out = correct(self.left, i, z, self.scales)
-        return self._whole(out, self.left.still[i], float(self.asked.own[i]))
+        return self._whole(out, self.left.unchanged[i], float(self.asked.own[i]))
 
-    def _whole(self, out: Corrected, still: NDArray[np.bool_], answer: float) -> Corrected:
+    def _whole(self, out: Corrected, unchanged: NDArray[np.bool_], answer: float) -> Corrected:
         """With what the row's own answers do not show, and adding up to the answer, if known."""
-        factor = out.factor + np.diag(np.where(still, 0.0, self.unseen))
+        factor = out.factor + np.diag(np.where(unchanged, 0.0, self.unseen))
         values = out.values
         if not np.isnan(answer):
             values = adding_up(values, factor, answer - self.base)
         return Corrected(values, factor, out.df)
 
-    def new_row(self, row: Array, still: NDArray[np.bool_], answer: float) -> Corrected:
+    def new_row(self, row: Array, unchanged: NDArray[np.bool_], answer: float) -> Corrected:
         """The Shapley values of a row that the survey lacks, shape (1, columns); its answer is NaN
         where it is not known."""
-        left = self._new_rows_left(row, still, np.array([answer]))
+        left = self._new_rows_left(row, unchanged, np.array([answer]))
         if np.isnan(answer):
             out = without_answers(left, 0, self.scales)
         else:
             none = np.empty((0, left.values.shape[1]))
             out = correct(left, 0, none, self.scales, pairs=False)
-        return self._whole(out, still[0], answer)
+        return self._whole(out, unchanged[0], answer)
 
     @cached_property
     def _values_over(self) -> list[Values]:
         return self.asked.values_over(self.proxies)
 
-    def _new_rows_left(self, rows: Array, still: NDArray[np.bool_], answers: Array) -> Left:
+    def _new_rows_left(self, rows: Array, unchanged: NDArray[np.bool_], answers: Array) -> Left:
         every = np.stack([values(rows) for values in self._values_over])
         here, behind = (
             sum(proxy.predict(some) for proxy in self.proxies) / len(self.proxies)
@@ -207,7 +207,7 @@ class Fitted:
         total = (answers - here) - (self.base - float(np.mean(behind)))
         nothing = np.empty((len(rows), 0))
         apart = every.var(axis=0, ddof=1)
-        left = Left(every.mean(axis=0), apart, nothing, nothing, total, still)
+        left = Left(every.mean(axis=0), apart, nothing, nothing, total, unchanged)
         return left.grow(self.slope)
 
 
@@ -227,7 +227,7 @@ def what_folds_leave(asked: Asked, three: Sequence[Proxy], values: Array) -> Lef
         here = np.flatnonzero(asked.fold == k)
         pull[here], gap[here], total[here] = what_is_left(asked, proxy, here)
     own = values[asked.fold, np.arange(n)]
-    return Left(own, values.var(axis=0, ddof=1), pull, gap, total, asked.still)
+    return Left(own, values.var(axis=0, ddof=1), pull, gap, total, asked.unchanged)
 
 
 def what_is_left(asked: Asked, proxy: Proxy, places: Ints) -> tuple[Array, Array, Array]:

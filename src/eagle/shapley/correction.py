@@ -36,7 +36,7 @@ class Left:
     `values`, shape (n, d), are the Shapley values of the proxies, and `apart` the variance of those
     of the three proxies. `pull` is u, and `gap` what is left of the distance between the row and
     each background row, both shape (n, pairs); `total`, shape (n,), is what is left of the distance
-    from the mean answer. `still`, shape (n, d), are players who change nothing: the row has the
+    from the mean answer. `unchanged`, shape (n, d), are players who change nothing: the row has the
     value of every background row.
     """
 
@@ -45,7 +45,7 @@ class Left:
     pull: Array
     gap: Array
     total: Array
-    still: NDArray[np.bool_]
+    unchanged: NDArray[np.bool_]
 
     def with_slope(self, slope: Array, z: Array) -> Left:
         """The same with values that are larger by a share `slope` of themselves."""
@@ -85,11 +85,11 @@ def slope_of(left: Left, z: Array) -> Array:
     return np.asarray(np.linalg.solve(gram + noise / size * np.eye(d) + ridge, pull))
 
 
-def relevance(values: Array, apart: Array, still: NDArray[np.bool_]) -> Array:
+def relevance(values: Array, apart: Array, unchanged: NDArray[np.bool_]) -> Array:
     """How much each player's value may be wrong, relative to the others, shape (d,): in equal parts
     as all others, by the size of the value, and by how far the proxies are apart in it."""
-    out = (1 + _relative(values**2, ~still) + _relative(apart, ~still)) / 3
-    return np.where(still, 0.0, out)
+    out = (1 + _relative(values**2, ~unchanged) + _relative(apart, ~unchanged)) / 3
+    return np.where(unchanged, 0.0, out)
 
 
 def _relative(size: Array, moving: NDArray[np.bool_]) -> Array:
@@ -122,7 +122,7 @@ class Observed:
     @classmethod
     def of(cls, left: Left, i: int, z: Array, unit: float, pairs: bool = True) -> Observed:
         """Those of row i; without `pairs` only the total."""
-        v = relevance(left.values[i], left.apart[i], left.still[i])
+        v = relevance(left.values[i], left.apart[i], left.unchanged[i])
         d = len(v)
         z, pull, gap = (z, left.pull[i], left.gap[i]) if pairs else (z[:0], *np.zeros((2, 0)))
         moved = z @ v / max(float(v.sum()), 1e-300) if pairs else np.zeros(0)
@@ -206,7 +206,7 @@ def correct(left: Left, i: int, z: Array, scales: Scales, pairs: bool = True) ->
 
 def without_answers(left: Left, i: int, scales: Scales) -> Corrected:
     """Row i, of which no answer is known."""
-    a = prior.shares(relevance(left.values[i], left.apart[i], left.still[i]))
+    a = prior.shares(relevance(left.values[i], left.apart[i], left.unchanged[i]))
     factor = scales.unit**2 * scales.size * scales.sigma * prior.of_values(a)
     return Corrected(left.values[i], _symmetric(factor), DEGREES)
 

@@ -170,14 +170,14 @@ def same_pairs(one: Pairs | None, other: Pairs | None) -> bool:
 
 def of_fit(fit: Fitted) -> tuple[Any, ...]:
     """What was fitted to the answers about a target, without the answers."""
-    left = replace(fit.left, still=np.zeros((0, 0), dtype=bool))
+    left = replace(fit.left, unchanged=np.zeros((0, 0), dtype=bool))
     return fit.proxies, fit.slope, left, fit.scales, fit.tilt
 
 
 def to_fit(asked: Asked, kept: Sequence[Any]) -> Fitted:
     """What `of_fit` gave. What does not fit is a ValueError."""
     three, slope, left, scales, tilt = kept
-    n, d = asked.still.shape
+    n, d = asked.unchanged.shape
     shapes = {
         "values": (n, d),
         "apart": (n, d),
@@ -192,4 +192,4 @@ def to_fit(asked: Asked, kept: Sequence[Any]) -> Fitted:
         raise ValueError("what was fitted does not fit its rows")
     for proxy in three:
         proxy.check(asked.layout)
-    return Fitted(asked, three, slope, replace(left, still=asked.still), scales, tilt)
+    return Fitted(asked, three, slope, replace(left, unchanged=asked.unchanged), scales, tilt)

@@ -86,8 +86,8 @@ class ShapleyRows:
             return fit.row(place), fit.base
         one = self.rows.values[i : i + 1]
         columns = self.survey.ground.spread.columns(one, self.rows.levels)
-        still = self.survey.ground.still(one)
-        return fit.new_row(columns, still, self.prediction(i, target)), fit.base
+        unchanged = self.survey.ground.unchanged_players(one)
+        return fit.new_row(columns, unchanged, self.prediction(i, target)), fit.base
 
     def common(self, target: Target) -> float:
         """The share of errors that rows have in common."""

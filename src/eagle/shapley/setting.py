@@ -176,7 +176,7 @@ class Ground:
         """Rows in the codes of this ground as columns that proxies see."""
         return self.spread.columns(values, self.rows.levels)
 
-    def still(self, values: Array) -> NDArray[np.bool_]:
+    def unchanged_players(self, values: Array) -> NDArray[np.bool_]:
         """Players of rows who have the value of every background row, shape (n, players)."""
         first = self.background.values[0]
         gap = np.isnan(first)

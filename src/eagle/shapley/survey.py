@@ -28,7 +28,7 @@ from eagle._sources.tables import Tables
 from eagle._tables.background import Background
 from eagle._values.arrays import Array
 from eagle._values.checks import check_flags, integer
-from eagle._values.difference import Difference, Unit, names_of, refuse_pair_of
+from eagle._values.difference import Difference, names_of, refuse_pair_of
 from eagle._values.text import short_repr
 from eagle.cost import Cost
 from eagle.errors import InputError, OperandError
@@ -46,7 +46,7 @@ from eagle.shapley.coalitions import MAX_EXACT_PLAYERS, Pairs, all_coalitions, d
 from eagle.shapley.exact import Enumerated
 from eagle.shapley.many import ShapleyRows, explanations
 from eagle.shapley.setting import Ground, Setting, TableRows, own_tables, read, setting_of
-from eagle.survey.plan import BothModels, ModelSide, Turn, on_scale, some_rows
+from eagle.survey.plan import BothModels, ModelSide, on_scale, some_rows, unit_of
 from eagle.survey.survey import BATCH_ROWS, one_row
 
 MAX_BUDGET: Final = 1 << 14
@@ -91,7 +91,6 @@ class ShapleySurvey(Saved):
     note: str = ""
     difference: Difference | None = None
     fits: dict[Target, Fitted | Enumerated] = field(default_factory=dict, repr=False)
-    turn: Turn = field(default_factory=Turn, repr=False)
 
     # -- what it is -----------------------------------------------------------------------------
 
@@ -219,7 +218,7 @@ class ShapleySurvey(Saved):
             if some:
                 parts.append((np.array([every[i] for i in some]), table.rows.take(some)))
         out = np.empty((len(rows), self.own.shape[1]))
-        with self.turn:
+        with self.meter.turn:
             model = MeteredModel(self.setting.box, self.meter)
             for places, some_of in parts:
                 answers = model.ask_rows(
@@ -255,7 +254,7 @@ class ShapleySurvey(Saved):
 
     def fit(self, target: Target, step: Callable[[], None] | None = None) -> Fitted | Enumerated:
         """What is fitted to the answers about a target, once. `step` is called after each proxy."""
-        with self.turn:
+        with self.meter.turn:
             if target not in self.fits:
                 self.fits[target] = self._fit(target, step)
             return self.fits[target]
@@ -274,7 +273,7 @@ class ShapleySurvey(Saved):
         return Asked(
             ground.columns(ground.rows.values),
             ground.columns(ground.background.values),
-            ground.still(ground.rows.values),
+            ground.unchanged_players(ground.rows.values),
             ground.spread.layout,
             pairs,
             np.ascontiguousarray(answers[:, :half]),
@@ -330,7 +329,6 @@ class ShapleySurvey(Saved):
             meter=meter,
             batches=self.batches + 1,
             fits={},
-            turn=Turn(),
         )
 
     def requery(self, model: Any, *, progress: bool = True) -> ShapleySurvey:
@@ -415,7 +413,7 @@ class ShapleySurvey(Saved):
             f"rows {len(few)} were asked again, and answered otherwise"
         )
         note = "" if same else said
-        return replace(self, setting=replace(self.setting, box=asked), note=note, turn=Turn())
+        return replace(self, setting=replace(self.setting, box=asked), note=note)
 
     def to_saved(self) -> dict[str, Any]:
         """What a file keeps: rows in codes, answers, what was fitted, and the model's name."""
@@ -474,9 +472,10 @@ class ShapleySurvey(Saved):
         setting = Setting(source, box_, seed, BATCH_ROWS)
         meter = Meter(None, cost)
         made = cls(setting, rows, drawn, answers, own, behind, meter, batches, "", difference)
-        for target, fit in fits if drawn is not None else ():
-            made.check_target(target)
-            made.fits[target] = files.to_fit(made._teachers(drawn, target), fit)
+        if drawn is not None:
+            for target, fit in fits:
+                made.check_target(target)
+                made.fits[target] = files.to_fit(made._teachers(drawn, target), fit)
         return made
 
 
@@ -620,8 +619,10 @@ def difference_of(new: ShapleySurvey, old: ShapleySurvey) -> ShapleySurvey:
             "both with the same link"
         )
     link = one.link
-    what = Difference(*names_of(one.calls_it, other.calls_it), _unit(new), link=link)
-    both = BothModels((_side(new), _side(old)))
+    what = Difference(
+        *names_of(one.calls_it, other.calls_it), unit_of(new.setting.box, new.task), link=link
+    )
+    both = BothModels((ModelSide.of(new), ModelSide.of(old)))
     apart = Box(both, str(what), "regression", new.outputs)
     return ShapleySurvey(
         replace(new.setting, box=apart),
@@ -633,18 +634,3 @@ def difference_of(new: ShapleySurvey, old: ShapleySurvey) -> ShapleySurvey:
         Meter(),
         difference=what,
     )
-
-
-def _unit(survey: ShapleySurvey) -> Unit:
-    """What the answers of a survey's model are."""
-    if survey.setting.box.link is not None:
-        return "log-odds"
-    if survey.task == "regression":
-        return "answer"
-    return "decision value" if survey.setting.box.margin else "probability"
-
-
-def _side(survey: ShapleySurvey) -> ModelSide:
-    """A survey's model, whose answers are read as the survey's are."""
-    known = replace(survey.setting.box, task=survey.task, outputs=survey.outputs)
-    return ModelSide(known, survey.meter, survey.setting.batch_rows)

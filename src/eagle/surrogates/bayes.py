@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar, Final, final
+from typing import Final, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from eagle._values.arrays import UNBOUNDED, Array, Range
 from eagle._values.posterior import StudentT
 from eagle._values.text import finite, short_repr
-from eagle.contracts import NOTHING, Rows
+from eagle.contracts import Rows
 from eagle.errors import InputError
-from eagle.surrogates.fit import check_answers, is_flat
+from eagle.surrogates.fit import Surrogate, check_answers, is_flat
 
 # The Woodbury identity is used while there are this many times fewer points than coefficients.
 FEW_ROWS = 8
@@ -204,7 +204,7 @@ class Line:
     One line serves all answers on the same points: all classes, and all rows that share a plan.
     `z`, shape (N, d + 1), has the intercept's column first, and `prior`, shape (d + 1,), is the
     diagonal of Λ. `factor` is V. `hat`, shape (d + 1, N), turns answers into coefficients. `left`,
-    shape (N,), is 1 − leverage. `still`, shape (d + 1,), are the features that never change and
+    shape (N,), is 1 − leverage. `unchanged`, shape (d + 1,), are the features that never change and
     cannot be told from a free intercept.
     """
 
@@ -216,7 +216,7 @@ class Line:
     factor: Array = field(repr=False)
     hat: Array = field(repr=False)
     left: Array = field(repr=False)
-    still: NDArray[np.bool_] = field(repr=False)
+    unchanged: NDArray[np.bool_] = field(repr=False)
 
     @property
     def nbytes(self) -> int:
@@ -251,7 +251,7 @@ class Line:
             r2 = 1.0 - loss / spread
             held = self.held_out_r2(residual, spread)
         mean *= unit
-        mean[self.still] = 0.0
+        mean[self.unchanged] = 0.0
         mean[0] += shift
         local = float(self.z[0] @ mean)
         return LineFit(mean, self.factor, variance, df, self.information, local, r2, held)
@@ -271,7 +271,7 @@ class Line:
 
 @final
 @dataclass(frozen=True)
-class BayesLinear:
+class BayesLinear(Surrogate):
     """y = φ₀ + zᵀφ + ε, ε ~ N(0, σ²/π), with φ | σ² Gaussian and σ² ~ Inv-χ²(n₀, σ₀²).
 
     The default n₀ = 0 is the limit in which the noise level is learnt from the answers alone,
@@ -281,16 +281,12 @@ class BayesLinear:
     prior: Prior = field(default_factory=Prior)
     n0: float = 0.0
     sigma0: float = 1.0
-    needs: ClassVar = NOTHING
 
     def __post_init__(self) -> None:
         if not isinstance(self.prior, Prior):
             raise InputError(f"the prior of a line is a Prior, not {short_repr(self.prior)}")
         if not (finite(self.n0) and self.n0 >= 0 and finite(self.sigma0)):
             raise InputError("n0 must be zero or more, and sigma0 a finite number")
-
-    def room(self, n: int, d: int) -> int:
-        return 0
 
     def on(self, rows: Rows) -> Line:
         """The part of the fit that needs only the rows."""
@@ -304,12 +300,12 @@ class BayesLinear:
         # 1 − leverage: a row's residual over its residual when it is held out.
         left = 1.0 - weight * np.vecdot(reach, z)
         factor = (information.covariance + information.covariance.T) / 2
-        still = (z == z[0]).all(axis=0)
-        still[0] = False
-        still &= prior[0] == 0
-        factor[still] = factor[:, still] = 0.0
+        unchanged = (z == z[0]).all(axis=0)
+        unchanged[0] = False
+        unchanged &= prior[0] == 0
+        factor[unchanged] = factor[:, unchanged] = 0.0
         hat = (reach * weight[:, None]).T
-        return Line(self, prior, z, weight, information, factor, hat, left, still)
+        return Line(self, prior, z, weight, information, factor, hat, left, unchanged)
 
     def fit(self, features: Array, y: Array, weight: Array) -> LineFit:
         """Fit answers y, shape (N,), at features (N, d) of the given weights (N,)."""

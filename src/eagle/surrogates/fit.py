@@ -94,7 +94,7 @@ class Surrogate(Protocol):
         """What the surrogate needs; by default nothing."""
         return NOTHING
 
-    def room(self, n: int, d: int) -> int:
+    def memory(self, n: int, d: int) -> int:
         """How many numbers it holds, besides n rows of d features, while it is fitted; by default
         none."""
         return 0
@@ -131,7 +131,7 @@ class LazyFitter(Fitter):
 
 @final
 @dataclass(frozen=True, eq=False)
-class DeferredFit:
+class DeferredFit(Fitter):
     """The fitter of a surrogate that has nothing to do before the answers come."""
 
     fit_answers: Callable[[Array], Fitted]
@@ -145,10 +145,6 @@ class DeferredFit:
     @property
     def nbytes(self) -> int:
         return self.rows.weight.nbytes
-
-    @property
-    def shared(self) -> tuple[Array, ...]:
-        return ()
 
     def fit(self, y: Array, bounds: Range = UNBOUNDED) -> Fitted:
         return self.fit_answers(check_answers(y, self.rows.weight))

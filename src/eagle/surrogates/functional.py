@@ -63,6 +63,12 @@ MIN_ROWS_PER_COEFFICIENT: Final = 4
 """The fewest rows for each coefficient, of masks and of tables: with fewer, intervals of the
 strongest features were too narrow; none are given."""
 
+ENOUGH_TOGGLES: Final = 20
+"""A score is held against what its part did if the answers show that at least this often."""
+
+MAX_CODED_PARTS: Final = 62
+"""With more parts a mask is no 64-bit integer; hardly any two of them then differ in one part."""
+
 PROBABILITY: Final = (0.0, 1.0)
 CLIPS: Final = (1e-6, 0.005)
 MAX_ERROR_RATIO: Final = 0.8
@@ -83,8 +89,9 @@ class Functional:
     The variances of curves, of products and of the rest, in units of the line's, are averaged by
     their likelihood, unless they are given as `ratios`. With given ratios scores are linear in the
     answers, so that the scores of A against B are those of A less those of B. If all masks are
-    asked, it is the line of `Paired`. With fewer than two rows for each coefficient, or four on
-    tables, there are no intervals.
+    asked, it is the line of `Paired`. Of masks, where a score lies beyond all that leaving the part
+    out did to an answer, which is the line's lack of fit, its interval reaches as far. With
+    fewer than two rows for each coefficient, or four on tables, there are no intervals.
 
     With `logit`, probabilities of masks are predicted by a process of their log-odds, if that
     predicts rows not seen better; scores are still those of probabilities. Then there are no
@@ -106,7 +113,7 @@ class Functional:
                 f"the rest in units of the line's, not {short_repr(self.ratios)}"
             )
 
-    def room(self, n: int, d: int) -> int:
+    def memory(self, n: int, d: int) -> int:
         """Numbers held besides the rows: a matrix for each spectrum, and covariances."""
         return (8 + len(RATIOS) * len(POSITIONS)) * n * n + 6 * MASKS_NOT_ASKED * (
             n + d
@@ -156,7 +163,7 @@ class Functional:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Functionals:
+class Functionals(Fitter):
     """A Gaussian process on its rows. `lively`, shape (m,), are the features that move in them."""
 
     rows: Rows
@@ -169,10 +176,6 @@ class Functionals:
     @property
     def nbytes(self) -> int:
         return self.seen.x.nbytes + sum(one.nbytes for one in self.spectra)
-
-    @property
-    def shared(self) -> tuple[Array, ...]:
-        return ()
 
     def fit(self, y: Array, bounds: Range = UNBOUNDED) -> Fit:
         """Fit the answers y, shape (N,); within (0, 1) they may be taken as log-odds."""
@@ -191,6 +194,9 @@ class Functionals:
         scores = self._scores(answers.unit * plain.slopes)
         factor = np.zeros((d, d))
         factor[np.ix_(self.field.moves, self.field.moves)] = self._scale(plain)
+        if self.field.by_size:
+            apart = beyond_toggles(self.rows.features, y, scores) / answers.unit
+            np.fill_diagonal(factor, np.maximum(np.diagonal(factor), apart**2))
         posterior = (
             StudentT(scores, factor, df, answers.unit**2, KIND) if self._has_intervals else None
         )
@@ -316,6 +322,28 @@ class Answers:
     def level(self, posterior: LinePosterior) -> float:
         """The mean answer under the law."""
         return self.middle + self.unit * posterior.level
+
+
+def beyond_toggles(z: Array, y: Array, scores: Array) -> Array:
+    """How far each score lies beyond all that its part did to the answers y to the masks z, shape
+    (d,): beyond the differences of answers to two masks that differ in this part alone. It is 0
+    where there are fewer than `ENOUGH_TOGGLES` of these."""
+    d = z.shape[1]
+    out = np.zeros(d)
+    if d > MAX_CODED_PARTS:
+        return out
+    codes = z.astype(np.int64) @ (1 << np.arange(d, dtype=np.int64))
+    order = np.argsort(codes, kind="stable")
+    ordered = codes[order]
+    for j in range(d):
+        kept = np.flatnonzero(z[:, j] == 1)
+        without = codes[kept] - (1 << j)
+        place = np.minimum(np.searchsorted(ordered, without), len(ordered) - 1)
+        both = ordered[place] == without
+        if both.sum() >= ENOUGH_TOGGLES:
+            did = y[kept[both]] - y[order[place[both]]]
+            out[j] = max(float(scores[j] - did.max()), float(did.min() - scores[j]), 0.0)
+    return out
 
 
 def _whole(z: Array) -> bool:

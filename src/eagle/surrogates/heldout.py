@@ -17,9 +17,9 @@ from eagle._values.arrays import UNBOUNDED, Array, Range
 from eagle._values.checks import integer
 from eagle._values.posterior import LEVEL, StudentT
 from eagle._values.text import finite, short_repr
-from eagle.contracts import NOTHING, Rows
+from eagle.contracts import Rows
 from eagle.errors import InputError
-from eagle.surrogates.fit import Fit, check_answers, is_flat, weighted_r2
+from eagle.surrogates.fit import Fit, Fitter, Surrogate, check_answers, is_flat, weighted_r2
 
 MIN_ROWS_CHANGED: Final = 10
 """A feature has an interval of its own if it changes in at least this many rows. A match must also
@@ -84,7 +84,7 @@ class Cautious:
 
 @final
 @dataclass(frozen=True)
-class HeldOut:
+class HeldOut(Surrogate):
     """A line for many features and few rows, with intervals that hold for any number of either.
 
     x = z − μ are the centred features of all rows but the instance. A ridge regression with λ =
@@ -101,24 +101,23 @@ class HeldOut:
     """
 
     ridge: float = 1.0
-    needs: ClassVar = NOTHING
 
     def __post_init__(self) -> None:
         if not (finite(self.ridge) and self.ridge > 0):
             raise InputError(f"a ridge must be a positive number, not {short_repr(self.ridge)}")
 
-    def room(self, n: int, d: int) -> int:
+    def memory(self, n: int, d: int) -> int:
         """Numbers held besides the rows: the smaller Gram matrix, and rows of features."""
         return 3 * min(n, d) ** 2 + 3 * n * d
 
     def on(self, rows: Rows) -> HeldOutLine:
         if not len(rows):
             raise InputError("a line needs at least one point")
-        features, often = rows.features[1:], rows.often[1:]
-        mean, variance = _moments(features, often)
+        features, repeats = rows.features[1:], rows.repeats[1:]
+        mean, variance = _moments(features, repeats)
         moved = variance > 0
         x = np.where(moved, features - mean, 0.0)
-        hat = _hat(x, often, max(self.ridge * float(variance.sum()), MIN_RIDGE))
+        hat = _hat(x, repeats, max(self.ridge * float(variance.sum()), MIN_RIDGE))
         left = np.maximum(1.0 - np.vecdot(x, hat.T), MIN_RIDGE)
         reach = np.divide(x, variance, out=np.zeros_like(x), where=moved) - hat.T
         return HeldOutLine(rows, mean, x, hat, left, reach, moved, moved & _moved_enough(rows))
@@ -130,7 +129,7 @@ class HeldOut:
 
 @final
 @dataclass(frozen=True, eq=False)
-class HeldOutLine:
+class HeldOutLine(Fitter):
     """A held-out line prepared for its rows, before the answers.
 
     `hat`, shape (d, n), turns answers into slopes. `left`, shape (n,), is 1 − leverage. `reach`,
@@ -151,17 +150,13 @@ class HeldOutLine:
     def nbytes(self) -> int:
         return sum(a.nbytes for a in (self.x, self.hat, self.reach))
 
-    @property
-    def shared(self) -> tuple[Array, ...]:
-        return ()
-
     def fit(self, y: Array, bounds: Range = UNBOUNDED) -> Fit:
         y = check_answers(y, self.rows.weight)
         n, d = self.x.shape
         if n < 2 or is_flat(y):
             return _flat(float(y[0]), n, d)
-        often = self.rows.often[1:]
-        share = often / often.sum()
+        repeats = self.rows.repeats[1:]
+        share = repeats / repeats.sum()
         middle = float(y[0] + share @ (y[1:] - y[0]))
         # Scaled to a largest size of 1, so that squares neither overflow nor vanish.
         unit = float(np.abs(y - middle).max())
@@ -177,8 +172,8 @@ class HeldOutLine:
         posterior = Cautious(scores, scale, n - 1.0, unit**2)
         if n <= d:
             return Fit(scores, intercept, local, float("nan"), posterior=posterior)
-        r2 = weighted_r2(y[1:], middle + unit * (self.x @ slopes), often)
-        held = weighted_r2(y[1:], y[1:] - unit * miss, often)
+        r2 = weighted_r2(y[1:], middle + unit * (self.x @ slopes), repeats)
+        held = weighted_r2(y[1:], y[1:] - unit * miss, repeats)
         return Fit(scores, intercept, local, r2, held, posterior)
 
     def _scale(self, around: Array, reach: float) -> Array:
@@ -191,33 +186,35 @@ class HeldOutLine:
         return np.asarray(scale)
 
 
-def _moments(features: Array, often: Array) -> tuple[Array, Array]:
+def _moments(features: Array, repeats: Array) -> tuple[Array, Array]:
     """The mean and the variance of each feature, shape (d,); 0 variance if it never changes."""
     if not len(features):
         return np.zeros(features.shape[1]), np.zeros(features.shape[1])
-    mean = np.average(features, axis=0, weights=often)
-    variance = np.average((features - mean) ** 2, axis=0, weights=often)
+    mean = np.average(features, axis=0, weights=repeats)
+    variance = np.average((features - mean) ** 2, axis=0, weights=repeats)
     return mean, np.where(np.ptp(features, axis=0) > 0, variance, 0.0)
 
 
-def _hat(x: Array, often: Array, ridge: float) -> Array:
+def _hat(x: Array, repeats: Array, ridge: float) -> Array:
     """The matrix that turns answers into the slopes of a ridge, shape (d, n).
 
     (xᵀWx + λ)⁻¹xᵀW = xᵀ(xxᵀ + λW⁻¹)⁻¹ for rows planned W times: the smaller inverse is used.
     """
     n, d = x.shape
     if n <= d:
-        return np.asarray(np.linalg.solve(x @ x.T + np.diag(ridge / often), x).T)
-    scaled = (x * often[:, None]).T
+        return np.asarray(np.linalg.solve(x @ x.T + np.diag(ridge / repeats), x).T)
+    scaled = (x * repeats[:, None]).T
     return np.asarray(np.linalg.solve(scaled @ x + ridge * np.eye(d), scaled))
 
 
 def _moved_enough(rows: Rows) -> NDArray[np.bool_]:
     """Which features changed in enough rows, and, if they can match, stayed in enough."""
-    features, often = rows.features, rows.often[1:]
-    stayed = often @ (features[1:] == features[0])
+    features, repeats = rows.features, rows.repeats[1:]
+    stayed = repeats @ (features[1:] == features[0])
     matches = (features[0] == 1) & np.isin(features, (0.0, 1.0)).all(axis=0)
-    enough = (often.sum() - stayed >= MIN_ROWS_CHANGED) & ((stayed >= MIN_ROWS_CHANGED) | ~matches)
+    enough = (repeats.sum() - stayed >= MIN_ROWS_CHANGED) & (
+        (stayed >= MIN_ROWS_CHANGED) | ~matches
+    )
     return np.asarray(enough)
 
 

@@ -3,8 +3,9 @@
 The target is that of `Robust`: the line that the same method would give from all masks. The errors
 of a mask and its complement are correlated, so what a pair adds to a score is one observation.
 
-Masks that were not drawn also count, as in `Robust`: where a few pairs carry most of the misfit, or
-where the answers could reach much farther than they did, the covariance has a part for them.
+Masks that were not drawn also count, as in `Robust`: where a few pairs carry most of the lack of
+fit, or where the answers could reach much farther than they did, the covariance has a part for
+them.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from eagle.contracts import Need, Rows
 from eagle.errors import InputError
 from eagle.kernels import log_ways
 from eagle.surrogates.bayes import BayesLinear, Line, Prior
-from eagle.surrogates.fit import Fit, is_flat, weighted_r2
+from eagle.surrogates.fit import Fit, Fitter, is_flat, weighted_r2
 from eagle.surrogates.variance import MIN_CARRIERS, beyond
 
 MIN_ROWS_PER_COEFFICIENT: Final = 2
@@ -36,6 +37,9 @@ FADED_PRIOR: Final = 1e-13
 
 ROUNDING: Final = 1e-12
 """The rounding error of an exact score, as a share of the largest answer."""
+
+ROUNDING_OF_SINGLES: Final = 8 * float(np.finfo(np.float32).eps)
+"""That of answers in single precision: how a network sums depends on the row's place in a batch."""
 
 MAX_BEND_DEGREE: Final = 3
 """A bend in the number of kept parts is a polynomial of up to this degree."""
@@ -75,7 +79,7 @@ class Paired:
             if not (finite(value) and value > 0):
                 raise InputError(f"{name} must be a positive number, not {short_repr(value)}")
 
-    def room(self, n: int, d: int) -> int:
+    def memory(self, n: int, d: int) -> int:
         return 3 * n * d
 
     def on(self, rows: Rows) -> PairedLine:
@@ -96,7 +100,7 @@ class Paired:
         bends = bend_terms(kept, weight, 0 if whole else MAX_BEND_DEGREE) * np.sqrt(
             prior / (self.bend * mean)
         )
-        wide = Rows(np.concatenate([z, bends], axis=1), weight, rows.often)
+        wide = Rows(np.concatenate([z, bends], axis=1), weight, rows.repeats)
         left = np.sqrt(np.maximum(1.0 - share_asked(kept, z.shape[1]), 0.0))
         return PairedLine(BayesLinear(Prior(prior)).on(wide), z.shape[1], pairs, left, whole)
 
@@ -107,7 +111,7 @@ class Paired:
 
 @final
 @dataclass(frozen=True, eq=False)
-class PairedLine:
+class PairedLine(Fitter):
     """A line of d scores followed by the coefficients of the bend, and the pairs of its rows.
 
     `unasked` is the square root of the share of masks of a row's size that are not asked: only
@@ -123,10 +127,6 @@ class PairedLine:
     @property
     def nbytes(self) -> int:
         return self.line.nbytes + self.unasked.nbytes
-
-    @property
-    def shared(self) -> tuple[Array, ...]:
-        return ()
 
     def fit(self, y: Array, bounds: Range = UNBOUNDED) -> Fit:
         """Fit the answers y, shape (N,), which the model keeps within these bounds."""
@@ -164,7 +164,8 @@ class PairedLine:
         place = (self.line.z[:, 1 : self.d + 1] @ 2.0 ** np.arange(self.d)).astype(np.intp)
         answers = np.empty(1 << self.d)
         answers[place] = y
-        grid, most = answers.reshape((2,) * self.d), ROUNDING * float(np.abs(y).max())
+        rounding = ROUNDING_OF_SINGLES if are_singles(y) else ROUNDING
+        grid, most = answers.reshape((2,) * self.d), rounding * float(np.abs(y).max())
         # The last axis of the grid is part 0.
         return np.array([np.ptp(grid, axis=-1 - j).max() <= most for j in range(self.d)])
 
@@ -194,9 +195,9 @@ class PairedLine:
         if len(gone) < MIN_ROWS_PER_COEFFICIENT * (self.d + 1):
             return None
         hat = line.hat[slopes].T.copy()
-        hat[:, line.still[slopes]] = 0.0
+        hat[:, line.unchanged[slopes]] = 0.0
         prior = line.surrogate.prior.precision(len(mean) - 1)
-        shrunk = (line.factor @ (prior * np.where(line.still, 0.0, mean)))[slopes] / unit
+        shrunk = (line.factor @ (prior * np.where(line.unchanged, 0.0, mean)))[slopes] / unit
         if not gone.any():
             shrunk = np.zeros_like(shrunk)
         degrees = max(float(line.left.sum()) * len(self.pairs.starts) / len(gone), 3.0)
@@ -204,10 +205,10 @@ class PairedLine:
         return StudentT(scores, scale, degrees, unit**2, "robust, pairs of masks")
 
     def _spread(self, hat: Array, gone: Array, gap: float) -> Array:
-        """The slopes' covariance by what each pair's misfit adds to them, shape (d, d).
+        """The slopes' covariance by what each pair's lack of fit adds to them, shape (d, d).
 
-        A mask that was not drawn may carry as much misfit as the few that carry most of it, or may
-        have an answer beyond those seen. Which slopes that mask would move is not known, so the
+        A mask that was not drawn may carry as much lack of fit as the few that carry most of it, or
+        may have an answer beyond those seen. Which slopes that mask would move is not known, so the
         variances of all are raised.
         """
         pull, alone = self.pairs.sums(hat * gone[:, None]), hat * self.unasked[:, None]
@@ -266,6 +267,12 @@ def unseen_jump(y: Array, bounds: Range) -> float:
         return gap
     index = float(np.log(away[:some] / away[some]).mean())
     return gap * float((away[0] / (away[0] + gap)) ** (0.5 / index)) if index > 0 else 0.0
+
+
+def are_singles(y: Array) -> bool:
+    """Whether answers are numbers of single precision that may have been rounded: no integers."""
+    with np.errstate(over="ignore"):
+        return bool((y == y.astype(np.float32)).all() and (y != np.rint(y)).any())
 
 
 def _pack(kept: NDArray[np.bool_]) -> NDArray[np.void]:

@@ -33,7 +33,7 @@ from eagle._values.arrays import UNBOUNDED, Array, Range
 from eagle._values.posterior import StudentT
 from eagle.contracts import Need, Rows
 from eagle.errors import InputError
-from eagle.surrogates.fit import Fit, check_answers, is_flat
+from eagle.surrogates.fit import Fit, Fitter, check_answers, is_flat
 from eagle.surrogates.variance import (
     BALANCE_DF,
     FEW_CARRIERS,
@@ -161,7 +161,7 @@ class Reweighted:
     evenness: Evenness
     needs: ClassVar = frozenset({Need.BALANCED})
 
-    def room(self, n: int, d: int) -> int:
+    def memory(self, n: int, d: int) -> int:
         return 3 * n * d
 
     def on(self, rows: Rows) -> Weighed:
@@ -216,7 +216,7 @@ class Answers:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Weighed:
+class Weighed(Fitter):
     """Weighted rows of one instance, ready for answers.
 
     `parts` are blocks of the features and, in their last row, of ones, all times the `root` of the
@@ -287,10 +287,10 @@ class Weighed:
         root *= unit
         weight, total = root**2, total * unit**2
         # The prior is so much larger than what rounding leaves that the mean may be subtracted now.
-        still = matches == n
-        mean = np.where(still, 1.0, total[d, :d] / total[d, d])
+        unchanged = matches == n
+        mean = np.where(unchanged, 1.0, total[d, :d] / total[d, d])
         gram = total[:d, :d] - mean[:, None] * total[d, :d]
-        gram[still], gram[:, still] = 0.0, 0.0
+        gram[unchanged], gram[:, unchanged] = 0.0, 0.0
         gram.flat[:: d + 1] += SLOPE_PRECISION
         inverse = np.linalg.inv(gram)
         inverse = (inverse + inverse.T) / 2
@@ -300,10 +300,6 @@ class Weighed:
     @property
     def nbytes(self) -> int:
         return sum(part.nbytes for _, part in self.parts) + self.weight.nbytes + self.root.nbytes
-
-    @property
-    def shared(self) -> tuple[Array, ...]:
-        return ()
 
     def slopes(self, y: Array) -> Array:
         """The scores alone, shape (d,)."""
@@ -343,7 +339,7 @@ class Weighed:
     def _solve(self, slopes: Array) -> Iterator[tuple[Array, Array]]:
         """For each part what it gives, in an array used again, and 1 − leverage.
 
-        It gives what its rows add to each score for a misfit of 1, and in the last row what
+        It gives what its rows add to each score for a residual of 1, and in the last row what
         slopes say of them, times the root of the weight.
         """
         d = len(slopes)
@@ -354,10 +350,10 @@ class Weighed:
         every *= self.unit
         away = 1.0 - self.weight / len(self.weight)
         widest = max(part.shape[1] for _, part in self.parts)
-        room = self.buffers.take("reach", ((d + 2) * widest,))
+        memory = self.buffers.take("reach", ((d + 2) * widest,))
         for cut, part in self.parts:
             size = (d + 2, part.shape[1])
-            reach = np.matmul(every, part, out=room[: size[0] * size[1]].reshape(size))
+            reach = np.matmul(every, part, out=memory[: size[0] * size[1]].reshape(size))
             left = np.einsum("ij,ij->j", reach[: d + 1], part)
             np.subtract(away[cut], np.multiply(left, self.unit, out=left), out=left)
             yield reach, np.maximum(left, MIN_ONE_LESS_LEVERAGE, out=left)
@@ -455,28 +451,28 @@ class Weighed:
 @final
 @dataclass(frozen=True, eq=False)
 class Pulls:
-    """What each row's misfit adds to the scores, and the scores' t that follows.
+    """What each row's residual adds to the scores, and the scores' t that follows.
 
     The squared scale of score j is, with c the share of the variance that balance leaves,
 
         [c((1 − ω)S + ωmQ) + m′Q + bias²] · (1 − 2/ν)/(1 − 2/ν₀),
         S = Σ_r (V x_r)_j² w_r² e_r²/(1 − h_r),    Q = Σ_r (V x_r)_j² w_r².
 
-    S is the sandwich of the pulls, and mQ the same with the misfit spread evenly, m being the
-    mean of e²/(1 − h) weighted by w². Where few rows carry the misfit, n_e = (Σg)²/Σg² of them with
-    g = w²e²/(1 − h), S is known badly and gives way by ω = min(1, 10/n_e). m′ is for rows that were
-    not drawn: m·min(1, 4/n_e)/n_e, and what answers could do beyond those seen, the gap to their
-    far bound squared over the effective number of rows. Of a supplement's rows c is 1. The bias is
-    what the prior took: β − β̂ = Σ_k (λV)ᵏβ̂, of which three terms are taken. And as c is itself an
-    estimate, 1/ν = 1/ν₀ + (1 − c)/4: longer tails at the same variance, which is what the last
-    factor is for; ν₀ is the effective number of rows less the coefficients.
+    S is the sandwich of the pulls, and mQ the same with the lack of fit spread evenly, m being the
+    mean of e²/(1 − h) weighted by w². Where few rows carry the lack of fit, n_e = (Σg)²/Σg² of them
+    with g = w²e²/(1 − h), S is known badly and gives way by ω = min(1, 10/n_e). m′ is for rows that
+    were not drawn: m·min(1, 4/n_e)/n_e, and what answers could do beyond those seen, the gap to
+    their far bound squared over the effective number of rows. Of a supplement's rows c is 1. The
+    bias is what the prior took: β − β̂ = Σ_k (λV)ᵏβ̂, of which three terms are taken. And as c is
+    itself an estimate, 1/ν = 1/ν₀ + (1 − c)/4: longer tails at the same variance, which is what the
+    last factor is for; ν₀ is the effective number of rows less the coefficients.
 
     The line's `solve` @ its parts × `push` × `unit` are the pulls. `share` is the share of the
     variance of independent rows that balance leaves. Without the unit, `seen` are sums of squares
-    of pulls, and `even` those of equal misfits, shape (2, d): of the survey's rows, and of
-    supplements, which have no balance. `mixed` says how much of either and of a constant misfit is
-    in the variance, `bias` is the shrinkage of the scores, and `df` are the degrees of freedom of
-    their t, for which scales are multiplied by `narrowed`.
+    of pulls, and `even` those of equal residuals, shape (2, d): of the survey's rows, and of
+    supplements, which have no balance. `mixed` says how much of either and of a constant residual
+    is in the variance, `bias` is the shrinkage of the scores, and `df` are the degrees of freedom
+    of their t, for which scales are multiplied by `narrowed`.
     """
 
     line: Weighed
@@ -531,7 +527,7 @@ class Pulls:
 
     @property
     def pull(self) -> Array:
-        """What each row adds to each score by its misfit, shape (d, n)."""
+        """What each row adds to each score by its lack of fit, shape (d, n)."""
         every = [self.line.solve @ part for _, part in self.line.parts]
         return np.asarray(np.concatenate(every, axis=1) * (self.line.unit * self.unit * self.push))
 

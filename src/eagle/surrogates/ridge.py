@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar, Protocol, final, runtime_checkable
+from typing import Protocol, final, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eagle._values.arrays import UNBOUNDED, Array, Range
 from eagle._values.text import short_repr
-from eagle.contracts import NOTHING, Rows
+from eagle.contracts import Rows
 from eagle.errors import InputError
 from eagle.surrogates.bayes import BayesLinear, Prior
 from eagle.surrogates.dual import FewPoints, is_wide, narrow
-from eagle.surrogates.fit import DeferredFit, Fit, Fitter, check_answers, is_flat, weighted_r2
+from eagle.surrogates.fit import (
+    DeferredFit,
+    Fit,
+    Fitter,
+    Surrogate,
+    check_answers,
+    is_flat,
+    weighted_r2,
+)
 
 
 @runtime_checkable
@@ -27,7 +35,7 @@ class Selection(Protocol):
 
 @final
 @dataclass(frozen=True)
-class Ridge:
+class Ridge(Surrogate):
     """A line with the penalty `alpha` on slopes, for the features of a selection; no intervals.
 
     Without a selection every feature is kept. A feature that is not kept scores 0.
@@ -35,7 +43,6 @@ class Ridge:
 
     alpha: float = 1.0
     selection: Selection | None = None
-    needs: ClassVar = NOTHING
     _line: BayesLinear = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -48,9 +55,6 @@ class Ridge:
             )
         # The posterior mean of a Gaussian prior is the ridge.
         object.__setattr__(self, "_line", BayesLinear(Prior(self.alpha, 0.0)))
-
-    def room(self, n: int, d: int) -> int:
-        return 0
 
     def on(self, rows: Rows) -> Fitter:
         return DeferredFit.of(self, rows) if self.selection else self._of_all(rows)
@@ -72,7 +76,7 @@ class Ridge:
 
 
 @final
-class _Mean:
+class _Mean(Fitter):
     """A ridge that keeps all features, ready for any answers."""
 
     def __init__(self, ridge: Ridge, rows: Rows) -> None:
@@ -82,17 +86,13 @@ class _Mean:
     def nbytes(self) -> int:
         return self._line.nbytes
 
-    @property
-    def shared(self) -> tuple[Array, ...]:
-        return ()
-
     def fit(self, y: Array, bounds: Range = UNBOUNDED) -> Fit:
         line = self._line.fit(y)
         return Fit(line.scores, line.intercept, line.local, line.r2, line.r2_held_out)
 
 
 @final
-class _WideMean:
+class _WideMean(Fitter):
     """The same for fewer rows than many features: the matrix of slopes is never made."""
 
     def __init__(self, ridge: Ridge, rows: Rows) -> None:
@@ -101,15 +101,11 @@ class _WideMean:
         features = narrow(rows.features)
         self._rows = rows
         self._points = FewPoints(ridge._line.prior, features, rows.weight)
-        self._still = (features == features[0]).all(axis=0)
+        self._unchanged = (features == features[0]).all(axis=0)
 
     @property
     def nbytes(self) -> int:
         return self._points.nbytes
-
-    @property
-    def shared(self) -> tuple[Array, ...]:
-        return ()
 
     def fit(self, y: Array, bounds: Range = UNBOUNDED) -> Fit:
         """As `Line.fit`; rows cannot be held out where they are fewer than coefficients."""
@@ -120,7 +116,7 @@ class _WideMean:
         middle = float(y[0] + weight @ (y - y[0]) / weight.sum())
         unit = float(np.abs(y - middle).max()) or 1.0
         intercept, slopes = self._points.fit((y - middle) / unit)
-        slopes = np.where(self._still, 0.0, slopes * unit)
+        slopes = np.where(self._unchanged, 0.0, slopes * unit)
         intercept = intercept * unit + middle
         local = intercept + float(features[0] @ slopes)
         r2 = weighted_r2(y, intercept + features @ slopes, weight)

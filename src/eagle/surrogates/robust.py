@@ -1,12 +1,13 @@
 """Intervals of a line that also hold where the model is not linear.
 
 The target is the line that the same method would give from infinitely many rows. Rows differ from
-that line by misfit, not by noise of one size. So the variance of a score is summed from the rows'
-own residuals (a sandwich), and the square of the prior's shrinkage is added. Balanced rows err less
-than independent rows; how much less is estimated from the rows themselves.
+that line by lack of fit, not by noise of one size. So the variance of a score is summed from the
+rows' own residuals (a sandwich), and the square of the prior's shrinkage is added. Balanced rows
+err less than independent rows; how much less is estimated from the rows themselves.
 
-Rows that were not drawn also count. Where a few rows carry most of the misfit, or where the answers
-could reach much farther than they did, the variance has a part for a row that was not drawn.
+Rows that were not drawn also count. Where a few rows carry most of the lack of fit, or where the
+answers could reach much farther than they did, the variance has a part for a row that was not
+drawn.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from eagle._values.text import short_repr
 from eagle.contracts import NOTHING, Need, Rows
 from eagle.errors import InputError
 from eagle.surrogates.bayes import BayesLinear, Line
-from eagle.surrogates.fit import Fit, is_flat
+from eagle.surrogates.fit import Fit, Fitter, is_flat
 from eagle.surrogates.variance import (
     BALANCE_DF,
     FEW_CARRIERS,
@@ -88,7 +89,7 @@ class Robust:
                 f"robust intervals are those of a BayesLinear, not {short_repr(self.line)}"
             )
 
-    def room(self, n: int, d: int) -> int:
+    def memory(self, n: int, d: int) -> int:
         """Numbers held besides the line: for the degrees, and for products of features."""
         degrees = 3 * n * n if n <= FEW_ROWS_PER_COEFFICIENT * (d + 1) else 0
         some = min(d, MAX_TRIPLE_FEATURES)
@@ -105,13 +106,13 @@ class Robust:
                 "are too narrow; use Robust()"
             )
         line = self.line.on(rows)
-        often = rows.often if self.balanced else np.ones(len(rows))
-        balance = Balance.of(rows.features[1:], often[1:]) if self.balanced else None
-        hat = line.hat.T[:, 1:] * ~line.still[1:]
-        pairs = FeaturePairs.of(rows.features, often, hat) if self.balanced else None
-        even = _gram(hat, often)
-        rare = Rare.of(line, often)
-        return Sandwich(line, often, _degrees(line), balance, hat, even, rare, pairs)
+        repeats = rows.repeats if self.balanced else np.ones(len(rows))
+        balance = Balance.of(rows.features[1:], repeats[1:]) if self.balanced else None
+        hat = line.hat.T[:, 1:] * ~line.unchanged[1:]
+        pairs = FeaturePairs.of(rows.features, repeats, hat) if self.balanced else None
+        even = _gram(hat, repeats)
+        rare = Rare.of(line, repeats)
+        return Sandwich(line, repeats, _degrees(line), balance, hat, even, rare, pairs)
 
     def fit(self, features: Array, y: Array, weight: Array) -> Fit:
         """Fit answers to rows that were planned once each, in the order of a plan."""
@@ -120,7 +121,7 @@ class Robust:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Sandwich:
+class Sandwich(Fitter):
     """A line on its points, and what is known of its intervals before any answer.
 
     `hat`, shape (n, d), is what an answer of 1 adds to each slope. `even`, shape (d, d), is the
@@ -128,7 +129,7 @@ class Sandwich:
     """
 
     line: Line
-    often: Array
+    repeats: Array
     df: float
     balance: Balance | None
     hat: Array
@@ -138,12 +139,8 @@ class Sandwich:
 
     @property
     def nbytes(self) -> int:
-        own = self.often.nbytes + self.hat.nbytes + self.even.nbytes + self.rare.reach.nbytes
+        own = self.repeats.nbytes + self.hat.nbytes + self.even.nbytes + self.rare.reach.nbytes
         return self.line.nbytes + own + (0 if self.pairs is None else self.pairs.nbytes)
-
-    @property
-    def shared(self) -> tuple[Array, ...]:
-        return ()
 
     def fit(self, y: Array, bounds: Range = UNBOUNDED) -> Fit:
         """Fit the answers y, shape (N,), which the model keeps within these bounds."""
@@ -188,13 +185,13 @@ class Residuals:
 
     @cached_property
     def pull(self) -> Array:
-        """What each row's misfit adds to each slope, shape (n, d)."""
+        """What each row's residual adds to each slope, shape (n, d)."""
         return self.sandwich.hat * self.residual[:, None]
 
     @cached_property
     def plain(self) -> Array:
         """The sandwich: the slopes' covariance if rows were independent, shape (d, d)."""
-        return _gram(self.pull, self.sandwich.often)
+        return _gram(self.pull, self.sandwich.repeats)
 
     @cached_property
     def share_left(self) -> float:
@@ -216,7 +213,7 @@ class Residuals:
 
     @property
     def carriers(self) -> float:
-        """The effective number of rows that carry the misfit, (Σe²)²/Σe⁴: from 1 to all."""
+        """The effective number of rows that carry the lack of fit, (Σe²)²/Σe⁴: from 1 to all."""
         square = self.residual**2
         fourth = float(square @ square) / len(square)
         return len(self.residual) * (self.square**2 / fourth if fourth else 1.0)
@@ -225,9 +222,9 @@ class Residuals:
     def scale(self) -> Array:
         """The scale of the slopes' t, shape (d, d), in squares of the unit.
 
-        If few rows carry the misfit, it is not known which slopes they affect: the sandwich is
-        then mixed with that of evenly spread misfit. A row that was not drawn may have carried as
-        much as those few, or may have had the most extreme answer possible.
+        If few rows carry the lack of fit, it is not known which slopes they affect: the sandwich is
+        then mixed with that of evenly spread lack of fit. A row that was not drawn may have carried
+        as much as those few, or may have had the most extreme answer possible.
         """
         sandwich, carriers = self.sandwich, self.carriers
         few = min(1.0, FEW_CARRIERS / carriers)
@@ -280,12 +277,12 @@ class Rare:
     reach: Array
 
     @classmethod
-    def of(cls, line: Line, often: Array) -> Rare:
+    def of(cls, line: Line, repeats: Array) -> Rare:
         square = (line.hat[1:] / np.abs(line.hat[1:]).max(axis=1, initial=1e-300)[:, None]) ** 2
-        square /= often
+        square /= repeats
         rows = square.sum(axis=1) ** 2 / np.maximum((square**2).sum(axis=1), 1e-300)
         share = np.minimum(1.0, RARE_ROWS / np.maximum(rows, 1.0)) ** RARE_STEEPNESS
-        which = np.flatnonzero((share > MIN_RARE_SHARE) & ~line.still[1:])
+        which = np.flatnonzero((share > MIN_RARE_SHARE) & ~line.unchanged[1:])
         share = share[which]
         way = line.factor[1:, 1:] * line.prior[1:]
         step, reach = np.eye(len(square))[which], np.zeros((len(which), len(square)))
@@ -296,7 +293,7 @@ class Rare:
 
     def shrunk(self, line: Line, mean: Array) -> Array:
         """How far the prior shrank the slopes, shape (d,)."""
-        step = start = np.where(line.still, 0.0, mean)
+        step = start = np.where(line.unchanged, 0.0, mean)
         total = np.zeros_like(step)
         for _ in range(SERIES_TERMS):
             step = line.factor @ (line.prior * step)
@@ -326,18 +323,18 @@ class FeaturePairs:
     """
 
     x: Array
-    often: Array
+    repeats: Array
     hat: Array
     size: Array
 
     @classmethod
-    def of(cls, features: Array, often: Array, hat: Array) -> FeaturePairs | None:
-        x = features - np.average(features, axis=0, weights=often)
-        size = np.sqrt(np.average(x**2, axis=0, weights=often)) * (np.ptp(features, axis=0) > 0)
+    def of(cls, features: Array, repeats: Array, hat: Array) -> FeaturePairs | None:
+        x = features - np.average(features, axis=0, weights=repeats)
+        size = np.sqrt(np.average(x**2, axis=0, weights=repeats)) * (np.ptp(features, axis=0) > 0)
         if (size > 0).sum() < MIN_MOVING_FEATURES:
             return None
         x = np.divide(x, size, out=np.zeros_like(x), where=size > 0)
-        return cls(x, often, hat * size, size)
+        return cls(x, repeats, hat * size, size)
 
     @property
     def nbytes(self) -> int:
@@ -345,10 +342,10 @@ class FeaturePairs:
 
     def aliasing(self, residual: Array) -> Array:
         """The square of what leaks into each slope from pairs of other features, shape (d,)."""
-        d, total = len(self.size), float(self.often.sum())
-        together = (self.x * (residual * self.often / total)[:, None]).T @ self.x
+        d, total = len(self.size), float(self.repeats.sum())
+        together = (self.x * (residual * self.repeats / total)[:, None]).T @ self.x
         square = self.x**2
-        noise = (square * (residual**2 * self.often / total**2)[:, None]).T @ square
+        noise = (square * (residual**2 * self.repeats / total**2)[:, None]).T @ square
         sure = np.triu(
             together**2 - (2 * np.log(d * (d - 1) / 2) + MIN_INTERACTION_RATIO) * noise, 1
         )
@@ -366,9 +363,9 @@ class FeaturePairs:
         return np.asarray(np.divide(leaked, self.size**2, out=np.zeros(d), where=self.size > 0))
 
 
-def _gram(each: Array, often: Array) -> Array:
-    """Σ eeᵀ/often over the rows e of `each`, shape (d, d)."""
-    each = each / np.sqrt(often)[:, None]
+def _gram(each: Array, repeats: Array) -> Array:
+    """Σ eeᵀ/repeats over the rows e of `each`, shape (d, d)."""
+    each = each / np.sqrt(repeats)[:, None]
     return np.asarray(each.T @ each)
 
 

@@ -26,8 +26,8 @@ MAX_BLOCK_LENGTHS: Final = 5
 
 PRIOR_SHARES: Final = (0.4, 0.4)
 PRIOR_WEIGHT: Final = 0.1
-"""The prior of `Balance`: the shares of misfit that average out like products of two and of three
-features, and how strongly these shares are believed. They were chosen on some tables;
+"""The prior of `Balance`: which shares of the residuals average out like products of two and of
+three features, and how strongly these shares are believed. They were chosen on some tables;
 `python -m evaluation bench honest --others` measures them on others."""
 
 ROUNDS: Final = 3
@@ -51,10 +51,10 @@ BALANCE_DF: Final = 4.0
 """The degrees of freedom of the estimate of what balance removes."""
 
 FEW_CARRIERS: Final = 10.0
-"""If this many rows or fewer carry the misfit, it is not known which slopes they affect."""
+"""If this many rows or fewer carry the lack of fit, it is not known which slopes they affect."""
 
 MIN_CARRIERS: Final = 4.0
-"""If this many rows or fewer carry the misfit, one more such row might have been drawn."""
+"""If this many rows or fewer carry the lack of fit, one more such row might have been drawn."""
 
 SERIES_TERMS: Final = 3
 """Terms of the series for the prior's shrinkage; more terms would add more noise."""
@@ -79,14 +79,14 @@ def narrowing(df: float) -> float:
 class Balance:
     """How much more even rows are than independent ones: in blocks of consecutive rows, and in all.
 
-    Misfit averages out over even rows. Additive misfit averages out like products of two features,
-    pairwise misfit like products of three, and the rest as in independent rows. How well such
-    products average out needs no answers: `evenness`, shape (lengths, 2), is the mean square of
-    their sums over blocks of each length, divided by that of independent rows. Blocks of the
-    sequence are as even as shorter plans, so residuals summed over blocks show how large each kind
-    of misfit is. `whole`, shape (2,), is the evenness of all rows; it then says how much of the
-    variance is left. For each length of blocks, `starts` has the first row of each block, and
-    `sizes` the number of planned rows in it.
+    Lack of fit averages out over even rows. Additive lack of fit averages out like products of two
+    features, pairwise lack of fit like products of three, and the rest as in independent rows. How
+    well such products average out needs no answers: `evenness`, shape (lengths, 2), is the mean
+    square of their sums over blocks of each length, divided by that of independent rows. Blocks of
+    the sequence are as even as shorter plans, so residuals summed over blocks show how large each
+    kind of lack of fit is. `whole`, shape (2,), is the evenness of all rows; it then says how much
+    of the variance is left. For each length of blocks, `starts` has the first row of each block,
+    and `sizes` the number of planned rows in it.
     """
 
     starts: tuple[NDArray[np.intp], ...]
@@ -95,7 +95,7 @@ class Balance:
     whole: Array
 
     @classmethod
-    def of(cls, features: Array, often: Array) -> Balance:
+    def of(cls, features: Array, repeats: Array) -> Balance:
         rows, starts = len(features), list[NDArray[np.intp]]()
         if not rows:
             return cls((), (), np.empty((0, 2)), np.ones(2))
@@ -103,10 +103,10 @@ class Balance:
             starts.append(np.arange(0, rows, length))
         starts = starts[-MAX_BLOCK_LENGTHS:]
         x = features[:, np.ptp(features, axis=0) > 0]
-        x = x - np.average(x, axis=0, weights=often)
-        x /= np.sqrt(np.average(x**2, axis=0, weights=often))
-        sizes = tuple(np.add.reduceat(often, start) for start in starts)
-        products = Products.of(x, often)
+        x = x - np.average(x, axis=0, weights=repeats)
+        x /= np.sqrt(np.average(x**2, axis=0, weights=repeats))
+        sizes = tuple(np.add.reduceat(repeats, start) for start in starts)
+        products = Products.of(x, repeats)
         evenness = [products.evenness(start) for start in starts]
         whole = products.evenness(np.zeros(1, dtype=np.intp))
         table = np.reshape(evenness, (len(starts), 2))
@@ -195,22 +195,22 @@ class Balance:
 @final
 @dataclass(frozen=True, eq=False)
 class Products:
-    """Products of standardised features `x`, shape (rows, d), of rows that count `often`.
+    """Products of standardised features `x`, shape (rows, d), of rows that count `repeats`.
 
-    `some` are m of the features, shape (rows, m). `weighted` are the features times `often`, and
-    `pairs` the products of two of `some`, shape (rows, pairs), times `often`. `others` are the
+    `some` are m of the features, shape (rows, m). `weighted` are the features times `repeats`, and
+    `pairs` the products of two of `some`, shape (rows, pairs), times `repeats`. `others` are the
     places, in a flat table of shape (pairs, m), of the features that are not in the pair.
     """
 
     x: Array
     some: Array
-    often: Array
+    repeats: Array
     weighted: Array
     pairs: Array
     others: NDArray[np.intp]
 
     @classmethod
-    def of(cls, x: Array, often: Array) -> Products:
+    def of(cls, x: Array, repeats: Array) -> Products:
         # Rows one after another in memory: a block of rows is then a slice, not a copy.
         x, some = (
             np.ascontiguousarray(_spread(x, most))
@@ -219,8 +219,8 @@ class Products:
         m = some.shape[1]
         i, j = np.triu_indices(m, 1)
         others = (np.arange(m) != i[:, None]) & (np.arange(m) != j[:, None])
-        pairs = some.take(i, axis=1) * some.take(j, axis=1) * often[:, None]
-        return cls(x, some, often, x * often[:, None], pairs, np.flatnonzero(others))
+        pairs = some.take(i, axis=1) * some.take(j, axis=1) * repeats[:, None]
+        return cls(x, some, repeats, x * repeats[:, None], pairs, np.flatnonzero(others))
 
     def evenness(self, starts: NDArray[np.intp]) -> Array:
         """The mean square of sums of products of two and of three features over blocks, shape (2,).
@@ -232,7 +232,7 @@ class Products:
             two = (self.weighted[start:end].T @ self.x[start:end]) ** 2
             three = (self.pairs[start:end].T @ self.some[start:end]).take(self.others) ** 2
             total += two.sum() - two.diagonal().sum(), three.sum()
-        count = np.array([d * (d - 1), len(self.others)]) * self.often.sum()
+        count = np.array([d * (d - 1), len(self.others)]) * self.repeats.sum()
         return np.where(count > 0, total / np.maximum(count, 1.0), 1.0)
 
 

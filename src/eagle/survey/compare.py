@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from eagle._engine.metering import MeteredModel
 from eagle._values.arrays import Array
-from eagle._values.difference import Difference, Unit, names_of
+from eagle._values.difference import Difference, names_of
 from eagle._values.link import Logit
 from eagle._values.text import short_repr
-from eagle.cost import Cost
 from eagle.errors import InputError, OperandError, ReplyError
 from eagle.explanations import Explanations, LazyExplanations
 from eagle.limit import Meter
@@ -20,8 +20,8 @@ from eagle.models.box import Box, are_probabilities, box
 from eagle.models.native import Task
 from eagle.survey.grow import ask
 from eagle.survey.identity import Identity, identity
-from eagle.survey.many import RowMaker, explanations_about
-from eagle.survey.plan import MIN_ROWS, BothModels, ModelSide, Turn, on_scale
+from eagle.survey.many import RowMaker, explanations
+from eagle.survey.plan import BothModels, ModelSide, SurveyPlan, on_scale, unit_of
 from eagle.survey.surveyed import Supplements
 from eagle.survey.weigh import Supplement
 
@@ -79,8 +79,8 @@ def beside(survey: Survey, model: Any) -> Survey:
     out = replace(survey, setting=setting)
     if survey.identity.same(which):
         return out
-    answers = asked.ask(setting.plan(MIN_ROWS).table(np.arange(ROWS_ASKED_AGAIN)), ROWS_ASKED_AGAIN)
-    survey.meter.add(Cost(ROWS_ASKED_AGAIN, 1))
+    table = SurveyPlan(setting, survey.drawn).table(np.arange(ROWS_ASKED_AGAIN))
+    answers = MeteredModel(asked, survey.meter).ask(table, ROWS_ASKED_AGAIN)
     known = survey.answers[:ROWS_ASKED_AGAIN]
     same = answers.shape == known.shape and np.allclose(answers, known, rtol=CLOSE, atol=CLOSE)
     if same:
@@ -104,7 +104,9 @@ def difference(new: Survey, old: object) -> Survey:
     _refuse_others(new, old)
     link, one, other = new.setting.box.link, new.identity, old.identity
     names = names_of(one.model, other.model)
-    what = Difference(*names, _unit(new), one.model_digest, other.model_digest, link)
+    what = Difference(
+        *names, unit_of(new.setting.box, new.task), one.model_digest, other.model_digest, link
+    )
     which = Identity(str(what), None, one.background_digest, one.versions)
     asked = _both(new, old)
     apart = Box(asked, str(what), "regression", new.outputs)
@@ -116,7 +118,6 @@ def difference(new: Survey, old: object) -> Survey:
         answers=on_scale(new.answers, link) - on_scale(old.answers, link),
         meter=Meter(),
         known=_supplement_differences(new.known, old.known, link),
-        turn=Turn(),
         note="; ".join(dict.fromkeys(s.note for s in (new, old) if s.note)),
         difference=what,
     )
@@ -148,27 +149,11 @@ def _refuse_others(new: Survey, old: Survey) -> None:
         )
 
 
-def _unit(survey: Survey) -> Unit:
-    """What the answers of a survey's model are."""
-    box = survey.setting.box
-    if box.link is not None:
-        return "log-odds"
-    if survey.task == "regression":
-        return "answer"
-    return "decision value" if box.margin else "probability"
-
-
 def _both(new: Survey, old: Survey) -> BothModels | None:
     """Both models, to be asked; None unless both are there."""
     if not (new.setting.has_model and old.setting.has_model):
         return None
-    return BothModels((_side(new), _side(old)))
-
-
-def _side(survey: Survey) -> ModelSide:
-    """A survey's model, whose answers are read as the survey's are."""
-    box = replace(survey.setting.box, task=survey.task, outputs=survey.outputs)
-    return ModelSide(box, survey.meter, survey.setting.batch_rows)
+    return BothModels((ModelSide.of(new), ModelSide.of(old)))
 
 
 def _supplement_differences(
@@ -243,7 +228,7 @@ def difference_of_explanations(new: Explanations, old: object) -> Explanations:
     own = on_scale(one.own[here], link) - on_scale(other.own[there], link)
     known = _supplement_differences(one.known, other.known, link)
     asked = one.asked and other.asked
-    return explanations_about(many, own, known, tuple(new.targets), asked, silent=True)
+    return explanations(many, own, known, tuple(new.targets), asked, silent=True)
 
 
 def _maker_and_rows(e: Explanations) -> tuple[RowMaker, list[int]]:

@@ -1,6 +1,6 @@
 """The joint errors of a survey's explanations.
 
-All explanations rest on the same rows. A pull is what a row's misfit adds to the scores of an
+All explanations rest on the same rows. A pull is what a row's residual adds to the scores of an
 instance. The error of a sum over instances is that of the pulls, summed over instances.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Final, final
+from typing import Any, Final, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,6 +92,12 @@ class Lines:
         }
         return replace(self, extra=extra, **arrays)
 
+    def of_numbers(self, numbers: NDArray[np.intp]) -> Lines:
+        """The lines of these numbers, which are all there."""
+        places = np.searchsorted(self.numbers, numbers)
+        run = slice(int(places[0]), int(places[-1]) + 1)  # a slice is not copied
+        return self.take(run if run.stop - run.start == len(places) else places)
+
     def total(self, factor: Array, where: Places) -> Array:
         """The pulls of the survey's rows times a factor, shape (m, d), summed over lines, (n, d).
 
@@ -149,30 +155,12 @@ class Places:
 
 
 @final
-class Kept:
-    """Lines that are kept, so that statements need not fit them again. It is not pickled."""
-
-    def __init__(self, lines: Lines | None = None) -> None:
-        self.lines = lines
-
-    def some(self, numbers: NDArray[np.intp]) -> Lines | None:
-        """The lines of these numbers, if all are kept."""
-        if self.lines is None or not np.isin(numbers, self.lines.numbers).all():
-            return None
-        places = np.searchsorted(self.lines.numbers, numbers)
-        run = slice(int(places[0]), int(places[-1]) + 1)  # a slice is not copied
-        return self.lines.take(run if run.stop - run.start == len(places) else places)
-
-    def __reduce__(self) -> tuple[type[Kept], tuple[()]]:
-        return Kept, ()
-
-
-@final
 @dataclass(frozen=True, eq=False)
 class SurveyErrors:
     """Errors of the explanations of the instances `rows`, which all have the same target.
 
     `alike` is the number of each instance's line, and `first` the first instance of each line.
+    `kept` are lines that need not be fitted again. They are not pickled.
     """
 
     many: Surveyed
@@ -180,11 +168,14 @@ class SurveyErrors:
     targets: tuple[Target, ...]
     alike: NDArray[np.intp]
     first: NDArray[np.intp]
-    kept: Kept
+    kept: Lines | None
     rows: NDArray[np.intp]
 
     def take(self, index: NDArray[np.intp]) -> SurveyErrors:
         return replace(self, rows=self.rows[index])
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "kept": None}
 
     def _lines(self, numbers: NDArray[np.intp]) -> Iterator[Lines]:
         """The lines of these numbers, so many at once as memory should hold.
@@ -195,8 +186,10 @@ class SurveyErrors:
         size = slab(survey.rows, len(survey.drawn.states), SLAB_BYTES)
         for start in range(0, len(numbers), size):
             part = numbers[start : start + size]
-            kept = self.kept.some(part)
-            yield self._fit_again(part) if kept is None else kept
+            if self.kept is not None and np.isin(part, self.kept.numbers).all():
+                yield self.kept.of_numbers(part)
+            else:
+                yield self._fit_again(part)
 
     def _fit_again(self, numbers: NDArray[np.intp]) -> Lines:
         """Lines that are not kept, fitted again."""
@@ -269,7 +262,8 @@ class SurveyErrors:
             for k, sums, scores, wide in zip(at, every, lines.scores, lines.wide, strict=True):
                 size = np.sqrt((sums**2).sum(axis=1))
                 there = size > 0
-                error = (push @ sums.T) / np.where(there, size, 1.0)
+                with one_thread():
+                    error = (push @ sums.T) / np.where(there, size, 1.0)
                 drawn = scores + np.where(there, error, alone) * wide
                 for i in rows[k].tolist():
                     yield i, drawn

@@ -6,11 +6,9 @@ Arrays of rows are not stored besides those of the survey: they are computed whe
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from eagle._tables.moves import Moves
 from eagle._values.arrays import Array, Points
@@ -73,7 +71,7 @@ class SurveyEvidence:
         return np.concatenate([self.own[None], self.survey, *parts])
 
     @property
-    def often(self) -> Array:
+    def repeats(self) -> Array:
         return np.ones(len(self))
 
     @property
@@ -91,19 +89,8 @@ class SurveyEvidence:
     def rows(self, surrogate: Surrogate, n: int | None = None) -> Rows:
         """The first n rows, or all, for the line of a survey."""
         if n is not None:  # to the last bit those of the explanation's file
-            few = np.ascontiguousarray(self.features)[:n], self.weight[:n], self.often[:n]
+            few = np.ascontiguousarray(self.features)[:n], self.weight[:n], self.repeats[:n]
             return Rows(*few, balanced=True)
         # The line scales weights itself: it is given those that lines of many rows are given.
         weight = np.insert(self._rows_and_answers[1], 0, 0.0)
-        return Rows(self.features, weight, self.often, balanced=True)
-
-    @cached_property
-    def matches(self) -> NDArray[np.intp]:
-        """In how many rows each feature matches the instance, shape (d,)."""
-        return np.asarray(self._rows_and_answers[0].sum(axis=1), dtype=np.intp)
-
-    @cached_property
-    def effective(self) -> float:
-        """How many rows of equal weight these are worth to the instance."""
-        weight = self._rows_and_answers[1]
-        return float(weight.sum() ** 2 / (weight @ weight))
+        return Rows(self.features, weight, self.repeats, balanced=True)

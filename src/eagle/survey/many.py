@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import closing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, final
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,37 +21,9 @@ from eagle.explanations import (
     Stacked,
     spread_over,
 )
-from eagle.surrogates.reweighted import Answers, Buffers, Pulls
-from eagle.survey.errors import KEPT_BYTES, Kept, Lines, SurveyErrors, slab
+from eagle.surrogates.reweighted import Answers, Buffers
+from eagle.survey.errors import KEPT_BYTES, Lines, SurveyErrors, slab
 from eagle.survey.surveyed import Supplements, Surveyed
-
-if TYPE_CHECKING:
-    pass
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Numbers:
-    """Arrays that the fits of rows are written into, a row each."""
-
-    scores: Array
-    spread: Array
-    df: Array
-    local: Array
-    intercept: Array
-    r2: Array
-    r2_held_out: Array
-    effective: Array
-
-    @classmethod
-    def empty(cls, rows: int, d: int) -> Numbers:
-        return cls(np.empty((rows, d)), np.empty((rows, d)), *np.empty((6, rows)))
-
-    def put(self, i: int, pulls: Pulls) -> None:
-        self.scores[i], self.spread[i] = pulls.scores, pulls.spread
-        self.df[i], self.effective[i] = pulls.df, pulls.line.effective
-        self.local[i], self.intercept[i] = pulls.local, pulls.intercept
-        self.r2[i], self.r2_held_out[i] = pulls.r2, pulls.held
 
 
 @final
@@ -70,13 +42,6 @@ class RowMaker:
 
 
 def explanations(
-    many: Surveyed, own: Array, known: Supplements, target: Target, asked: bool, silent: bool
-) -> Explanations:
-    """The numbers of all rows are computed now, and the explanation of a row when it is read."""
-    return explanations_about(many, own, known, many.targets(own, target), asked, silent)
-
-
-def explanations_about(
     many: Surveyed,
     own: Array,
     known: Supplements,
@@ -84,36 +49,73 @@ def explanations_about(
     asked: bool,
     silent: bool,
 ) -> Explanations:
-    """As `explanations`, with a target for each row."""
+    """The numbers of all rows are computed now, and the explanation of a row when it is read.
+
+    `targets` has what is explained of each row.
+    """
+    survey, d = many.survey, many.states.shape[1]
     alike = groups(many, targets)
     first = np.unique(alike, return_index=True)[1]
-    numbers, buffers = Numbers.empty(len(first), many.states.shape[1]), Buffers()
-    kept = room_for(many, alike, first)
-    place = {} if kept.lines is None else {n: k for k, n in enumerate(kept.lines.numbers.tolist())}
+    scores, spread = np.empty((2, len(first), d))
+    df, local, intercept, r2, held, effective = np.empty((6, len(first)))
+    buffers, kept = Buffers(), lines_to_keep(many, alike, first)
+    places = {number: at for at, number in enumerate(kept.numbers.tolist())}
     answers: dict[Target, Answers] = {}
     line = Progress("explained", len(first), silent=silent)
     with closing(line), one_thread():
-        for at, i in enumerate(first.tolist()):
+        for k, i in enumerate(first.tolist()):
             weighed, more = many.line(i, known, buffers)
             aim = targets[i]
             if aim not in answers:
                 answers[aim] = many.answers(aim)
             pulls = weighed.pulls(many.answers(aim, more) if more else answers[aim])
-            numbers.put(at, pulls)
-            if kept.lines is not None and at in place:
-                kept.lines.put(place[at], pulls, more)
-            line.at(at + 1)
-    errors = SurveyErrors(many, known, targets, alike, first, kept, np.arange(len(many)))
-    return _put_together(many, own, known, targets, numbers, alike, asked, errors)
+            scores[k], spread[k], df[k] = pulls.scores, pulls.spread, pulls.df
+            local[k], intercept[k] = pulls.local, pulls.intercept
+            r2[k], held[k], effective[k] = pulls.r2, pulls.held, weighed.effective
+            if k in places:
+                kept.put(places[k], pulls, more)
+            line.at(k + 1)
+    stacked = Stacked(
+        names=many.tables[0][0].names(0),
+        data=many.values,
+        conditions=many.conditions,
+        slopes=np.zeros((len(many), d), dtype=bool),
+        scores=scores[alike],
+        spread=spread[alike],
+        df=df[alike],
+        prediction=_predictions(many, own, targets),
+        local_prediction=local[alike],
+        intercept=intercept[alike],
+        r2=r2[alike],
+        r2_held_out=held[alike],
+        contrast=np.ones((len(many), d)),
+        effective=effective[alike],
+        kind="robust, rows of a survey",
+        pooled=True,
+        signed=True,
+    )
+    maker = RowMaker(many, own, known, targets, asked)
+    return Explanations(
+        LazyExplanations(range(len(many)), maker, survey=survey),
+        many.ids,
+        targets,
+        survey.outputs,
+        survey.task,
+        survey.method,
+        survey.seed,
+        survey.setting.box.link,
+        stacked,
+        SurveyErrors(many, known, targets, alike, first, kept, np.arange(len(many))),
+        difference=survey.difference,
+    )
 
 
-def room_for(many: Surveyed, alike: NDArray[np.intp], first: NDArray[np.intp]) -> Kept:
-    """Room for the lines that statements about all rows need, as many as may be kept."""
+def lines_to_keep(many: Surveyed, alike: NDArray[np.intp], first: NDArray[np.intp]) -> Lines:
+    """Memory for the lines that statements about all rows need, as many as may be kept."""
     d, rows = many.states.shape[1], many.survey.rows
-    numbers = np.unique(alike[spread_over(len(many), MAX_CORRELATED_ROWS)])[
-        : slab(rows, d, KEPT_BYTES)
-    ]
-    return Kept(Lines.empty(numbers, many.states[first[numbers]], rows))
+    numbers = np.unique(alike[spread_over(len(many), MAX_CORRELATED_ROWS)])
+    numbers = numbers[: slab(rows, d, KEPT_BYTES)]
+    return Lines.empty(numbers, many.states[first[numbers]], rows)
 
 
 def groups(many: Surveyed, targets: tuple[Target, ...]) -> NDArray[np.intp]:
@@ -133,54 +135,10 @@ def groups(many: Surveyed, targets: tuple[Target, ...]) -> NDArray[np.intp]:
     return np.asarray(rank[which.reshape(-1)])
 
 
-def _put_together(
-    many: Surveyed,
-    own: Array,
-    known: Supplements,
-    targets: tuple[Target, ...],
-    numbers: Numbers,
-    alike: NDArray[np.intp],
-    asked: bool,
-    errors: SurveyErrors,
-) -> Explanations:
-    s = many.survey
-    link = s.setting.box.link
-    predictions = np.full(len(many), np.nan)
+def _predictions(many: Surveyed, own: Array, targets: tuple[Target, ...]) -> Array:
+    """What the model's own answers say about the target of each row, shape (n,)."""
+    survey, out = many.survey, np.full(len(many), np.nan)
     for aim in dict.fromkeys(targets):
         rows = np.array([target == aim for target in targets])
-        predictions[rows] = answers_of(own[rows], s.outputs, aim, link)
-    d = many.states.shape[1]
-    stacked = Stacked(
-        many.tables[0][0].names(0),
-        many.values,
-        many.conditions,
-        np.zeros((len(many), d), dtype=bool),
-        numbers.scores[alike],
-        numbers.spread[alike],
-        numbers.df[alike],
-        predictions,
-        numbers.local[alike],
-        numbers.intercept[alike],
-        numbers.r2[alike],
-        numbers.r2_held_out[alike],
-        np.ones((len(many), d)),
-        numbers.effective[alike],
-        "robust, rows of a survey",
-        True,
-        True,
-    )
-    return Explanations(
-        LazyExplanations(
-            range(len(many)), RowMaker(many, own, known, targets, asked), survey=many.survey
-        ),
-        many.ids,
-        targets,
-        s.outputs,
-        s.task,
-        s.method,
-        s.seed,
-        link,
-        stacked,
-        errors,
-        difference=s.difference,
-    )
+        out[rows] = answers_of(own[rows], survey.outputs, aim, survey.setting.box.link)
+    return out

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from threading import RLock
 from typing import TYPE_CHECKING, Any, Final, final
 
 from eagle._engine.metering import MeteredModel, sizes_of
@@ -16,9 +15,10 @@ from eagle._tables.background import Background
 from eagle._tables.frame import Frame, frame
 from eagle._values.arrays import Array
 from eagle._values.checks import integer
+from eagle._values.difference import Unit
 from eagle._values.link import Logit
 from eagle.contracts import Kind, Need, Source
-from eagle.cost import Cost, CostEstimate, check_price, check_seconds, estimate_calls
+from eagle.cost import Cost, CostEstimate, estimate_calls
 from eagle.errors import InputError, ReplyError
 from eagle.kernels import Exponential, euclidean
 from eagle.limit import Limit, Meter
@@ -44,23 +44,6 @@ MAX_ROWS: Final = 1 << 24
 
 
 @final
-class Turn:
-    """A lock that can be pickled: a copy is a lock of its own."""
-
-    def __init__(self) -> None:
-        self._lock = RLock()
-
-    def __enter__(self) -> None:
-        self._lock.acquire()
-
-    def __exit__(self, *error: object) -> None:
-        self._lock.release()
-
-    def __reduce__(self) -> tuple[type[Turn], tuple[()]]:
-        return Turn, ()
-
-
-@final
 @dataclass(frozen=True, eq=False)
 class ModelSide:
     """A model of a difference: asked as its own survey asks it, on the survey's meter."""
@@ -68,6 +51,12 @@ class ModelSide:
     box: Box
     meter: Meter
     batch_rows: int
+
+    @classmethod
+    def of(cls, survey: Any) -> ModelSide:
+        """The model of any survey; its answers are read as the survey's are."""
+        box = replace(survey.setting.box, task=survey.task, outputs=survey.outputs)
+        return cls(box, survey.meter, survey.setting.batch_rows)
 
     def ask(self, rows: Frame) -> Array:
         """The answers on the scale that is explained, shape (rows, outputs)."""
@@ -114,6 +103,15 @@ class BothModels:
 def on_scale(answers: Array, link: Logit | None) -> Array:
     """Answers on the scale that is explained."""
     return answers if link is None else link.of(answers)
+
+
+def unit_of(box: Box, task: str) -> Unit:
+    """What the answers of a model are."""
+    if box.link is not None:
+        return "log-odds"
+    if task == "regression":
+        return "answer"
+    return "decision value" if box.margin else "probability"
 
 
 def some_rows(rows: Frame, start: int, end: int) -> Any:
@@ -232,9 +230,6 @@ class Setting:
         price_per_1000_tokens: float | None = None,
     ) -> CostEstimate:
         """The cost of asking `count` rows like those of a table."""
-        check_price(price_per_row)
-        check_price(price_per_1000_tokens)
-        check_seconds(seconds_per_call)
         function = self.box.function
         sides: Sequence[Setting | ModelSide] = (self,)
         if isinstance(function, BothModels):

@@ -64,8 +64,8 @@ class Drawn:
     @cached_property
     def distinct(self) -> tuple[Indices, Indices]:
         """The places of rows that repeat no earlier one, and which of these each row equals."""
-        first, often = distinct_rows(self.values)
-        if (often == 1).all():
+        first, repeats = distinct_rows(self.values)
+        if (repeats == 1).all():
             return first, np.arange(len(self))
         rows = np.where(np.isnan(self.values), np.inf, self.values) + 0.0
         _, place, which = np.unique(rows, axis=0, return_index=True, return_inverse=True)

@@ -31,7 +31,7 @@ from eagle._values.checks import check_flags
 from eagle._values.difference import Difference, refuse_pair_of
 from eagle._values.text import short_repr
 from eagle.contracts import NOTHING, Wanted
-from eagle.cost import Cost, CostEstimate, check_seconds
+from eagle.cost import Cost, CostEstimate
 from eagle.errors import InputError, ReplyError
 from eagle.explanation import Explanation
 from eagle.explanations import Explanations
@@ -40,13 +40,13 @@ from eagle.io.container import Key
 from eagle.io.values import Saved
 from eagle.kernels import Exponential
 from eagle.limit import Meter
-from eagle.models.box import Box
+from eagle.models.box import Box, SavedBox
 from eagle.models.native import Task
 from eagle.surrogates.reweighted import Reweighted
 from eagle.survey.identity import Identity
 from eagle.survey.law import Indices
 from eagle.survey.many import explanations
-from eagle.survey.plan import Setting, SurveyPlan, Turn, check_rows, some_rows
+from eagle.survey.plan import Setting, SurveyPlan, check_rows, some_rows
 from eagle.survey.rows import Drawn, States, draw, supplement
 from eagle.survey.surveyed import Surveyed
 from eagle.survey.weigh import Supplement, Weights
@@ -72,7 +72,7 @@ class Survey(Saved):
     An explanation depends on model, background, seed and the rows of the survey alone, never on
     what else is explained. Values that the survey has too seldom are asked in small supplements,
     which every explanation that needs them shares; `cost` is what was asked in all. Several threads
-    may explain by one survey at once; they take turns, `turn`, where they ask the model.
+    may explain by one survey at once; they take turns where they ask the model.
 
     The `difference` of two surveys of the same rows, `survey.requery(new_model) - survey`, is a
     survey, too: it explains what changed from one model to the other.
@@ -85,7 +85,6 @@ class Survey(Saved):
     note: str = ""
     difference: Difference | None = None
     known: dict[tuple[int, str], Supplement] = field(default_factory=dict, repr=False)
-    turn: Turn = field(default_factory=Turn, repr=False)
 
     # -- what it is -----------------------------------------------------------------------------
 
@@ -205,16 +204,16 @@ class Survey(Saved):
         with closing(line):
             own = self.own_answers(many, predictions, ask, line)
         asked = self._asks(predictions, ask)
-        return explanations(many, own, dict(self.known), target, asked, silent=not progress)
+        targets = many.targets(own, target)
+        return explanations(many, own, dict(self.known), targets, asked, silent=not progress)
 
     def instances(self, X: Any, one: bool = False) -> Surveyed:
         """Rows of a table, as this survey sees them."""
         groups = self.setting.source.groups(X, Wanted(one, self.rows, NOTHING, by_value=False))
-        tables = [(group.instances, group.places) for group in groups]
-        for instances, _ in tables:
-            if not isinstance(instances, TableInstances):
-                raise InputError("a survey explains rows of a table")
-        many = Surveyed.of(self, [(t, p) for t, p in tables if isinstance(t, TableInstances)], X)
+        tables = [
+            (g.instances, g.places) for g in groups if isinstance(g.instances, TableInstances)
+        ]
+        many = Surveyed.of(self, tables, X)
         if one and len(many) != 1:
             raise InputError(f"explain takes one row, but {len(many)} came: use explain_many")
         return many
@@ -270,7 +269,7 @@ class Survey(Saved):
 
     def _ask(self, count: int, inputs: Callable[[int, int], Any], line: Progress) -> Array:
         """The model's answers to rows, within the limit of the survey."""
-        with self.turn:
+        with self.meter.turn:
             model = MeteredModel(self.setting.box, self.meter)
             return model.ask_rows(count, inputs, self.setting.batch_rows, line)
 
@@ -292,7 +291,7 @@ class Survey(Saved):
         """
         for name, (rows, i) in many.supplements_needed.items():
             if self._has(name) < rows:
-                with self.turn:
+                with self.meter.turn:
                     self._ask_supplement(many, name, rows, i)
 
     def _has(self, name: tuple[int, str]) -> int:
@@ -321,7 +320,6 @@ class Survey(Saved):
         seconds_per_call: float | None = None,
     ) -> CostEstimate:
         """What it costs to explain the rows of a table: their predictions, and supplements."""
-        check_seconds(seconds_per_call)
         many, setting = self.instances(X), self.setting
         (first, _), *_ = many.tables
         assert isinstance(first, TableInstances)
@@ -348,7 +346,7 @@ class Survey(Saved):
         self._check_outputs(answers)
         drawn = draw(self.background, self.setting.law, self.rows + len(more), self.seed)
         every, known = np.concatenate([self.answers, answers]), dict(self.known)
-        return replace(self, drawn=drawn, answers=every, meter=meter, known=known, turn=Turn())
+        return replace(self, drawn=drawn, answers=every, meter=meter, known=known)
 
     def grow(
         self,
@@ -456,11 +454,11 @@ class Survey(Saved):
         background: Background,
         seed: int,
         kernel: tuple[float | None, bool],
-        box: tuple[Any, ...],
+        box: SavedBox,
         states: States,
         steps: Indices,
         answers: Array,
-        supplements: tuple[Any, ...],
+        supplements: tuple[tuple[int, str, bool, States, Indices, Array], ...],
         cost: Cost,
         identity: Identity,
         difference: Difference | None,
@@ -481,7 +479,7 @@ class Survey(Saved):
         for column, value, unseen, its_states, its_steps, its_answers in supplements:
             drawn = Drawn.of_saved(background, its_states, its_steps, len(its_answers))
             known[column, value] = Supplement(column, value, unseen, drawn, its_answers)
-        if answers.shape[1:] != (len(outputs),) or any(not 0 <= k < d for k, _ in known):
+        if answers.shape[1:] != (len(outputs or ()),) or any(not 0 <= k < d for k, _ in known):
             raise ValueError("its answers do not fit its rows")
         drawn = Drawn.of_saved(background, states, steps, len(answers))
         return cls(setting, drawn, answers, Meter(None, cost), "", difference, known)

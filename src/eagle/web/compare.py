@@ -11,6 +11,7 @@ from eagle._engine.foreign import ForeignMethod
 from eagle._engine.targets import Target
 from eagle._values.text import short, short_repr
 from eagle.comparison import Compared, Comparison, compare_methods
+from eagle.display.numbers import count, seconds, share
 from eagle.errors import InputError
 from eagle.explainer import Explainer
 from eagle.explanation import Explanation
@@ -103,16 +104,17 @@ def comparison_payload(c: Comparison, names: list[str]) -> dict[str, Any]:
         "title": c.title,
         "k": c.k,
         "chance": finite_or_none(c.chance),
+        "chance_text": share(c.chance),
         "order": c.order(),
         "features": [short(name, 160) for name in _labels(c)],
         "methods": [
             {
                 "name": name,
-                "rows": m.rows,
-                "calls": m.calls,
-                "seconds": m.seconds,
-                "stability": finite_or_none(m.stability),
-                "agreement": finite_or_none(m.agreement),
+                "costs": [count(m.rows), count(m.calls), seconds(m.seconds)],
+                "shares": [
+                    {"value": finite_or_none(v), "text": share(v)}
+                    for v in (m.stability, m.agreement)
+                ],
                 "explanation": payload(m.first, words=False),
             }
             for name, m in zip(names, c.methods, strict=True)

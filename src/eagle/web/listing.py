@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from eagle._engine.targets import Target, answers_of
 from eagle._values.text import message_of, short
+from eagle.display.numbers import answer
 from eagle.errors import InputError
 from eagle.web.payload import finite_or_none
 from eagle.web.requests import ListRows, OpenRow, Predict
@@ -38,10 +39,16 @@ def list_rows(state: State, request: ListRows) -> dict[str, Any]:
         "about": _describe_target(state, target),
         "problem": problem,
         "rows": [
-            {"row": i, "label": state.rows.label(i), "prediction": _prediction(state, i, target)}
+            {"row": i, "label": state.rows.label(i), **_with_text(_prediction(state, i, target))}
             for i in shown
         ],
     }
+
+
+def _with_text(prediction: float | None) -> dict[str, Any]:
+    """A prediction as a number and as it is written."""
+    text = "–" if prediction is None else answer(prediction, 0 <= prediction <= 1)
+    return {"prediction": prediction, "text": text}
 
 
 def _sort(

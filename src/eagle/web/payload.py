@@ -18,12 +18,17 @@ from eagle._values import png
 from eagle._values.posterior import LEVEL
 from eagle._values.subject import Curves, Image, Passage
 from eagle._values.text import clean, short
+from eagle.display import lack_of_fit
+from eagle.display.numbers import answer, at_level
 from eagle.display.panels import pictures
+from eagle.display.scale import Scale
 from eagle.display.sheet import (
-    GREEN_ORANGE,
     NOT_SURE,
+    Bar,
     Shown,
+    bars_of,
     hue,
+    level_of,
     pieces,
     sheet,
     strongest_channels,
@@ -45,7 +50,8 @@ IMAGE_SIDE: Final = 256
 
 
 class BarPayload(TypedDict):
-    """One feature: its score, its interval, and the probability of its sign."""
+    """One feature: its score, its interval, and the probability of its sign, as numbers to draw and
+    as they are written: `text`, `span`, `certain`."""
 
     key: str
     name: str
@@ -56,12 +62,17 @@ class BarPayload(TypedDict):
     high: float | None
     sure: float | None
     clear: bool
+    text: str
+    span: str
+    certain: str
 
 
 class Payload(TypedDict):
     """All that is drawn of one explanation.
 
-    `outputs` have a `name` and the `answer` at the instance, `cost` has `rows`, `calls`, `seconds`
+    `outputs` have a `name`, the `answer` at the instance and its `text`; `said` and `line` are the
+    prediction and the line's value as they are written, `axis` the numbers along the scores, with
+    their places. `cost` has `rows`, `calls`, `seconds`
     and what it `stopped` by. A `subject` is of a `kind`: an "image" has `images`, itself and its
     segments by score and by how sure, as PNG; a "text" has its `words`; a "series" its strongest
     `channels`, at their `times`, and the `edges` of its segments.
@@ -73,6 +84,10 @@ class Payload(TypedDict):
     target: int
     against: int | None
     prediction: float | None
+    said: str
+    line: str
+    axis: list[list[Any]]
+    level_text: str
     local: float | None
     intercept: float | None
     level: float | None
@@ -93,22 +108,9 @@ def payload(e: Explanation, level: float = LEVEL, *, words: bool = True) -> Payl
     """An explanation as plain data. Without `words` facts and warnings, which take time, are left
     out."""
     shown = sheet(e, level) if words else None
-    interval, doubtful = e.interval_or_nan(level), e.doubtful(level)
-    sure = e.posterior.probability_sign() if e.posterior is not None and e.signed else None
-    bars: list[BarPayload] = [
-        {
-            "key": str(j),
-            "name": short(name, MAX_NAME),
-            "condition": short(e.conditions[j], MAX_NAME),
-            "value": value_text(e.data[j]),
-            "score": float(e.scores[j]),
-            "low": finite_or_none(interval[j, 0]),
-            "high": finite_or_none(interval[j, 1]),
-            "sure": None if sure is None else finite_or_none(sure[j]),
-            "clear": not doubtful[j],
-        }
-        for j, name in enumerate(e.names)
-    ]
+    strongest = bars_of(e, level) if shown is None else shown.bars
+    bars = [bar_of(bar, e.names[bar.key]) for bar in sorted(strongest, key=lambda bar: bar.key)]
+    ends = [v for bar in strongest for v in (bar.score, bar.low, bar.high)]
     one, other = places(e.target, e.outputs)
     cost = e.cost
     return {
@@ -118,12 +120,16 @@ def payload(e: Explanation, level: float = LEVEL, *, words: bool = True) -> Payl
         "target": one,
         "against": other,
         "prediction": finite_or_none(e.prediction),
+        "said": "" if math.isnan(e.prediction) else answer(e.prediction, lack_of_fit.probable(e)),
+        "line": "" if math.isnan(e.local_prediction) else lack_of_fit.says(e),
+        "axis": axis(Scale.over([*ends, *(-v for v in ends * e.signed)])),
+        "level_text": "" if level_of(e, level) is None else at_level(level),
         "local": finite_or_none(e.local_prediction),
         "intercept": finite_or_none(e.intercept),
         "level": level if shown is None else shown.level,
         "signed": e.signed,
         "bars": bars,
-        "order": e.order().tolist(),
+        "order": [bar.key for bar in strongest],
         "outputs": outputs(e),
         "facts": [] if shown is None else [short(fact, 400) for fact in shown.facts],
         "notes": [] if shown is None else [short(one, 600) for one in shown.notes],
@@ -145,13 +151,27 @@ def finite_or_none(value: Any) -> float | None:
     return float(value) if math.isfinite(value) else None
 
 
-def value_text(value: Any) -> str:
-    """A value of a row as it is shown."""
-    if value is None:
-        return ""
-    if isinstance(value, float | np.floating):
-        return f"{value:.6g}"
-    return short(str(value), MAX_NAME)
+def bar_of(bar: Bar, name: str) -> BarPayload:
+    """A bar as plain data."""
+    return {
+        "key": str(bar.key),
+        "name": short(name, MAX_NAME),
+        "condition": bar.short_label(MAX_NAME),
+        "value": bar.value,
+        "score": bar.score,
+        "low": finite_or_none(bar.low),
+        "high": finite_or_none(bar.high),
+        "sure": finite_or_none(bar.sign),
+        "clear": bar.clear,
+        "text": bar.text,
+        "span": bar.span,
+        "certain": bar.sure,
+    }
+
+
+def axis(scale: Scale) -> list[list[Any]]:
+    """Round numbers of an axis, with how they are written."""
+    return [[tick, text] for tick, text in zip(scale.ticks, scale.tick_texts, strict=True)]
 
 
 def unit(e: Explanation) -> str:
@@ -181,8 +201,12 @@ def outputs(e: Explanation) -> list[dict[str, Any]]:
     """Each output's name and what the model says at the instance."""
     answers = e.evidence.answers[0]
     return [
-        {"name": short(clean(str(name)), MAX_NAME), "answer": finite_or_none(answer)}
-        for name, answer in zip(e.outputs, answers, strict=True)
+        {
+            "name": short(clean(str(name)), MAX_NAME),
+            "answer": finite_or_none(said),
+            "text": "" if math.isnan(said) else answer(said, 0 <= said <= 1),
+        }
+        for name, said in zip(e.outputs, answers.tolist(), strict=True)
     ]
 
 
@@ -200,7 +224,7 @@ def subject(e: Explanation) -> dict[str, Any] | None:
         return {
             "kind": "text",
             "words": [_word(shown, *piece) for piece in pieces(e.subject, e.scores)],
-            "note": f"Green pushes the answer up, orange down. Dashed: {NOT_SURE}.",
+            "note": f"Blue pushes the answer up, orange down. Dashed: {NOT_SURE}.",
         }
     if isinstance(e.subject, Curves):
         return _series(shown, e.subject.thin(MAX_POINTS))
@@ -237,7 +261,7 @@ def _word(shown: Shown, text: str, k: int | None) -> dict[str, Any]:
     return {
         "text": text,
         "feature": k,
-        "colour": hue(shown, k, GREEN_ORANGE),
+        "colour": hue(shown, k),
         "share": round((0.4 if unsure else 0.75) * abs(float(shown.depth[k])), 3),
         "frame": round(3 * float(shown.doubt[k]), 1),
         "unsure": unsure,

@@ -13,10 +13,13 @@ from eagle._questions.statements import Means
 from eagle._values.arrays import Array
 from eagle._values.posterior import LEVEL
 from eagle._values.text import short
+from eagle.display.numbers import Numbers, at_level, row_value
+from eagle.display.scale import Scale
+from eagle.display.summary import numbers_of
 from eagle.errors import InputError
 from eagle.explanations import Explanations
 from eagle.plot.many import FeatureValues, cell_of, stack_points, thin_cells
-from eagle.web.payload import finite_or_none
+from eagle.web.payload import axis, finite_or_none
 
 MAX_SWARMS: Final = 12
 """Number of features with a swarm of points."""
@@ -26,6 +29,9 @@ SWARM_CELLS, MAX_STACK = 100, 10
 
 MAX_POINTS: Final = 1500
 """Points of a dependence that are sent, about this many at most."""
+
+MAX_PLACES, DATES = 12, 4
+"""Number of levels, and of dates, that are named along an axis."""
 
 NUMBER_GROUPS: Final = 4
 """Number of groups, of about the same size, into which a number is cut."""
@@ -38,11 +44,13 @@ def overview(e: Explanations, rows: NDArray[np.intp], of: int, means: Means) -> 
     """Importance with intervals and swarms of points. `rows` are the numbers of the rows explained,
     among all `of` them."""
     order = means.order()
+    swarms = [swarm(e, rows, int(j)) for j in order[:MAX_SWARMS]]
     return {
         "rows": len(e),
         "of": of,
-        "importance": {**bars(means, order, e.labels), "signed": False},
-        "swarm": [swarm(e, rows, int(j)) for j in order[:MAX_SWARMS]],
+        "importance": bars(means, order, e.labels, signed=False),
+        "swarm": swarms,
+        "axis": axis(Scale.over(e.scores[:, order[:MAX_SWARMS]].ravel())),
         "names": [short(name, 160) for name in e.names],
         "order": order.tolist(),
     }
@@ -56,9 +64,17 @@ def importance(e: Explanations) -> Means:
     return Means(e.names, np.abs(e.scores).mean(axis=0), unknown, unknown, LEVEL)
 
 
-def bars(means: Means, order: NDArray[np.intp], labels: Sequence[str]) -> dict[str, Any]:
+def bars(
+    means: Means, order: NDArray[np.intp], labels: Sequence[str], signed: bool
+) -> dict[str, Any]:
     """Numbers with intervals, as `chart.js` draws them."""
+    seen = [float(v) for v in (*means.value, *means.low, *means.high)]
+    written = numbers_of(means)
+    write = written.signed if signed else written.plain
     return {
+        "axis": axis(Scale.over(seen)),
+        "level_text": at_level(means.level),
+        "signed": signed,
         "bars": [
             {
                 "key": str(j),
@@ -70,6 +86,9 @@ def bars(means: Means, order: NDArray[np.intp], labels: Sequence[str]) -> dict[s
                 "high": finite_or_none(means.high[j]),
                 "sure": None,
                 "clear": not means.low[j] <= 0 <= means.high[j],
+                "text": write(means.value[j]),
+                "span": written.span(float(means.low[j]), float(means.high[j]), signed),
+                "certain": "",
             }
             for j, (name, label) in enumerate(zip(means.names, labels, strict=True))
         ],
@@ -87,8 +106,16 @@ def swarm(e: Explanations, rows: NDArray[np.intp], j: int) -> dict[str, Any]:
     shown = thin_cells(cells, rank, MAX_STACK)
     lift = stack_points(cells, shown, 1.0 / MAX_STACK, 1.0)
     doubtful = e.doubtful(LEVEL)[shown, j].astype(int).tolist()
+    write = Numbers.of(scores).signed if e.table.signed else Numbers.of(scores).plain
     points = [
-        [int(rows[i]), finite_or_none(e.scores[i, j]), round(float(up), 3), _rank(values, i), pale]
+        [
+            int(rows[i]),
+            finite_or_none(e.scores[i, j]),
+            round(float(up), 3),
+            _rank(values, i),
+            pale,
+            write(e.scores[i, j]),
+        ]
         for i, up, pale in zip(shown.tolist(), lift, doubtful, strict=True)
     ]
     return {"feature": j, "name": short(e.labels[j], 160), "points": points, "key": _key(values)}
@@ -115,12 +142,16 @@ def dependence(
                 break
         keep = keep[few]
     interval = e.interval(LEVEL)[:, j]
+    low, high = interval[keep].T
+    written = Numbers.of([*e.scores[keep, j], *low, *high], low, high)
+    write = written.signed if e.table.signed else written.plain
     return {
+        "across": _places(values, x[keep]),
+        "up": axis(Scale.over([*e.scores[keep, j], *low, *high])),
         "name": short(e.names[j], 160),
         "label": short(e.labels[j], 160),
         "other": None if other is None else short(e.names[other], 160),
         "levels": None if values.levels is None else [short(v, 40) for v in values.levels],
-        "dates": values.dates,
         "key": None if tint is None else _key(tint),
         "absent": int(values.missing.sum()),
         "points": [
@@ -131,10 +162,23 @@ def dependence(
                 finite_or_none(interval[i, 0]),
                 finite_or_none(interval[i, 1]),
                 None if tint is None else _rank(tint, i),
+                write(e.scores[i, j]),
+                row_value(e.data[i, j], 40),
             ]
             for i in keep.tolist()
         ],
     }
+
+
+def _places(values: FeatureValues, x: Array) -> list[list[Any]]:
+    """What stands along the axis of values: levels, dates or round numbers."""
+    if values.levels is not None:
+        return [[k, short(level, 14)] for k, level in enumerate(values.levels[:MAX_PLACES])]
+    if values.dates:
+        few = np.unique(np.rint(np.linspace(x.min(), x.max(), DATES)))
+        return [[float(day), values.text(float(day))] for day in few]
+    scale = Scale.over(x, zero=False)
+    return [[tick, text] for tick, text in zip(scale.ticks, scale.value_texts, strict=True)]
 
 
 def groups(e: Explanations, j: int, order: NDArray[np.intp]) -> dict[str, Any]:
@@ -160,8 +204,7 @@ def groups(e: Explanations, j: int, order: NDArray[np.intp]) -> dict[str, Any]:
                 "group": short(str(name), 80),
                 "against": short(against, 80),
                 "count": int(part["rows"].iloc[0]),
-                **bars(Means(e.names, value, low, high, LEVEL), order, e.labels),
-                "signed": True,
+                **bars(Means(e.names, value, low, high, LEVEL), order, e.labels, signed=True),
             }
         )
     return {

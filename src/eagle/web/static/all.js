@@ -10,7 +10,7 @@ export function allView(page) {
   const importance = panel("Which features matter", "The mean size of each feature's score, with a 95% interval.");
   const swarm = panel("For whom", "A point for each row, coloured by the row's own value. Pale: not sure which way.");
   const dependence = panel("How a value acts", "The score of a feature against its value, with 95% intervals.");
-  const cohorts = panel("Groups beside one another", "How mean scores differ between groups, with intervals that hold for all at once.");
+  const groups = panel("Groups beside one another", "How mean scores differ between groups, with intervals that hold for all at once.");
   const element = h("div", { class: "allview" }, h("h1", { class: "unseen" }, "All rows"), top);
   let made = null, key = "", running = null;
   const state = () => page.state;
@@ -69,12 +69,12 @@ export function allView(page) {
     top.replaceChildren(
       names.length > 1 ? choice(page.about.task === "regression" ? "Output" : "Class", names, about().target, (value) => page.go({ target: Number(value), against: null })) : "",
       h("span", { class: "quiet", "data-testid": "explained" }, made.rows < made.of ? `${count(made.rows)} of ${count(made.of)} rows, evenly chosen` : `all ${count(made.of)} rows`), fewer);
-    element.replaceChildren(element.firstChild, top, importance.element, swarm.element, dependence.element, cohorts.element);
+    element.replaceChildren(element.firstChild, top, importance.element, swarm.element, dependence.element, groups.element);
     drawImportance();
     swarm.body.replaceChildren(...swarms(made, wide(swarm), open));
     swarm.controls.replaceChildren(h("p", { class: "quiet" }, "low value", h("span", { class: "ramp", "aria-hidden": "true" }), "high value"));
     drawDependence();
-    drawCohorts();
+    drawGroups();
   }
 
   const wide = (one) => Math.max(280, Math.min(900, one.body.clientWidth || 600));
@@ -82,7 +82,7 @@ export function allView(page) {
   function drawImportance() {
     const svg = blank(document);
     importance.body.replaceChildren(svg);
-    bars(svg, { ...made.importance, signed: true }, { plus: false, width: wide(importance), most: 12, title: "", label: "mean size of the score" });
+    bars(svg, { ...made.importance, signed: true }, { width: wide(importance), most: 12, title: "", label: "mean size of the score" });
   }
 
   function features(value, change, none) {
@@ -102,20 +102,20 @@ export function allView(page) {
     } catch (error) { dependence.body.replaceChildren(h("p", { class: "quiet" }, error.message)); }
   }
 
-  async function drawCohorts() {
-    const feature = state().cohort ?? made.order[0];
-    cohorts.controls.replaceChildren(features(feature, (value) => { page.go({ cohort: Number(value) }, { quietly: true }); drawCohorts(); }));
-    cohorts.body.replaceChildren(h("p", { class: "quiet" }, "Comparing groups …"));
+  async function drawGroups() {
+    const feature = state().group ?? made.order[0];
+    groups.controls.replaceChildren(features(feature, (value) => { page.go({ group: Number(value) }, { quietly: true }); drawGroups(); }));
+    groups.body.replaceChildren(h("p", { class: "quiet" }, "Comparing groups …"));
     try {
       const data = await post("/api/groups", { ...about(), feature });
       const inside = data.groups.flatMap((group) => strongest(group, 5).flatMap((bar) => [bar.low, bar.high, bar.score]));
       const ends = [Math.min(0, ...inside), Math.max(0, ...inside)]; // one scale for all groups
-      cohorts.body.replaceChildren(...data.groups.flatMap((group, k) => {
+      groups.body.replaceChildren(...data.groups.flatMap((group, k) => {
         const svg = blank(document), last = k === data.groups.length - 1;
-        bars(svg, last ? group : { ...group, level: null }, { width: wide(cohorts), most: 5, row: 20, title: "", ends, count: false, label: last ? "difference of mean scores" : "" });
+        bars(svg, last ? group : { ...group, level_text: "" }, { width: wide(groups), most: 5, row: 20, title: "", ends, count: false, label: last ? "difference of mean scores" : "" });
         return [h("h3", {}, `${data.name} ${data.ranges ? "" : "= "}${group.group}`), h("p", { class: "quiet tight" }, `${count(group.count)} rows, against ${group.against}`), svg];
       }));
-    } catch (error) { cohorts.body.replaceChildren(h("p", { class: "quiet" }, error.message)); }
+    } catch (error) { groups.body.replaceChildren(h("p", { class: "quiet" }, error.message)); }
   }
 
   let width = 0;

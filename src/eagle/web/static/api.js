@@ -44,11 +44,11 @@ export const file = async (path, body) => (await asked(path, body)).blob();
 
 // Starts a run and listens to its events, a line of JSON each, until it is done. To `close` it leaves
 // the run, which asks no more; `stop` ends it with what it has.
-export function run(wish, on) {
+export function run(request, on) {
   const closing = new AbortController();
   let number = null;
   async function listen() {
-    const answer = await asked("/api/run", wish, closing.signal);
+    const answer = await asked("/api/run", request, closing.signal);
     for await (const { event, data } of events(answer.body)) {
       if (event === "begun") number = data.run;
       if (event === "begun" && data.waiting) on.waiting?.();

@@ -27,41 +27,6 @@ const FONT = "system-ui, -apple-system, 'Segoe UI', sans-serif";
 
 export const known = (value) => typeof value === "number" && Number.isFinite(value);
 
-// A number with `digits` significant digits and a true minus sign.
-export function number(value, digits = 3) {
-  if (!known(value)) return "–";
-  const size = Math.abs(value);
-  let text = size !== 0 && (size < 1e-4 || size >= 1e7)
-    ? value.toExponential(digits - 1)
-    : String(Number(value.toPrecision(digits)));
-  return text.replace(/-/g, "−");
-}
-
-export const signed = (value, digits = 3) => (known(value) && value > 0 ? "+" : "") + number(value, digits);
-
-// A function that writes numbers with as many decimals as three digits of the largest need.
-export function even(most) {
-  if (!(most > 0) || most < 1e-4 || most >= 1e7) return (value) => signed(value);
-  const decimals = Math.max(0, 2 - Math.floor(Math.log10(most)));
-  return (value) => (known(value) ? `${value > 0 ? "+" : ""}${value.toFixed(decimals).replace("-", "−")}` : "–");
-}
-
-// A prediction: a probability with three decimals, another answer with four digits.
-export function answer(value, unit) {
-  if (!known(value)) return "not asked";
-  if (unit !== "probability") return number(value, 4);
-  if (value > 0 && value < 0.001) return "< 0.001";
-  if (value > 0.999 && value < 1) return "> 0.999";
-  return value.toFixed(3).replace("-", "−");
-}
-
-// A probability in per cent, never rounded up to certainty.
-export function percent(value) {
-  if (!known(value)) return "–";
-  if (value > 0.999) return "> 99.9%";
-  return `${(100 * value).toFixed(1)}%`;
-}
-
 // Whether the interval excludes 0, or there is none.
 export const clear = (bar) => bar.clear;
 
@@ -74,24 +39,17 @@ export function reach(items) {
 }
 
 // A bar in words, for those who do not see it.
-export function words(bar, level = 0.95) {
-  const span = known(bar.low)
-    ? `, ${level ? `${+(100 * level).toFixed(1)}% ` : ""}interval ${signed(bar.low)} to ${signed(bar.high)}`
-    : ", no interval";
-  const sure = known(bar.sure) ? `, sign ${percent(bar.sure)} sure` : "";
-  return `${bar.condition}: ${signed(bar.score)}${span}${sure}`;
+export function words(bar, level = "") {
+  const span = known(bar.low) ? `, ${level ? `${level} ` : ""}interval ${bar.span.replace(" … ", " to ")}` : ", no interval";
+  return `${bar.condition}: ${bar.text}${span}${bar.certain ? `, sign ${bar.certain} sure` : ""}`;
 }
 
-// Round steps between two ends, about `count` of them.
-export function ticks(low, high, count = 4) {
-  const span = high - low;
-  if (!(span > 0)) return [low];
-  const raw = span / count;
-  const unit = 10 ** Math.floor(Math.log10(raw));
-  const step = [1, 2, 5, 10].map((k) => k * unit).find((s) => s >= raw);
-  const out = [];
-  for (let k = Math.ceil(low / step); k * step <= high + 1e-9 * span; k += 1) out.push(k * step || 0);
-  return out;
+// Those of an axis that are within two ends, at most `count` of them, 0 first.
+export function ticks(axis, low, high, count = 4) {
+  const inside = (axis ?? []).filter(([value]) => value >= low && value <= high);
+  const step = Math.ceil(inside.length / Math.max(count, 1)) || 1;
+  const zero = Math.max(0, inside.findIndex(([value]) => value === 0));
+  return inside.filter((_, k) => (k - zero) % step === 0);
 }
 
 // -- drawing ------------------------------------------------------------------------------------
@@ -161,11 +119,10 @@ export function strongest(payload, most = Infinity) {
 
 // The whole chart: title, labels, bars with intervals, an axis. Returns the svg, which has a size,
 // a name and a description. Nothing outside it is used, so it can be saved as a file.
-export function bars(svg, payload, { width = 640, most = 15, row = 26, colours = LIVE, title = payload.title ?? "", label = "score", plus = true, ends = null, count = true } = {}) {
+export function bars(svg, payload, { width = 640, most = 15, row = 26, colours = LIVE, title = payload.title ?? "", label = "score", ends = null, count = true } = {}) {
   const shown = strongest(payload, most);
   const rest = count ? payload.bars.length - shown.length : 0;
   const signs = payload.signed !== false;
-  const write = even(ends ? Math.max(Math.abs(ends[0]), Math.abs(ends[1])) : reach(shown));
   const lowest = ends ? ends[0] : signs ? Math.min(0, ...shown.flatMap((b) => [b.score, known(b.low) ? b.low : 0])) : 0;
   const highest = ends ? ends[1] : Math.max(0, ...shown.flatMap((b) => [b.score, known(b.high) ? b.high : 0])) || reach(shown);
   const pad = 0.04 * (highest - lowest || 1);
@@ -177,25 +134,25 @@ export function bars(svg, payload, { width = 640, most = 15, row = 26, colours =
   set(svg, { viewBox: `0 0 ${width} ${high}`, width, height: high, role: "img", "font-family": FONT, "font-size": 12.5 });
   svg.replaceChildren();
   element(svg, "title", {}, title || "scores with intervals");
-  element(svg, "desc", {}, shown.map((bar) => words(bar, payload.level)).join("; "));
+  element(svg, "desc", {}, shown.map((bar) => words(bar, payload.level_text)).join("; "));
   if (colours.paper !== "none") element(svg, "rect", { width, height: high, fill: colours.paper });
   if (title) element(svg, "text", { x: 12, y: 20, fill: colours.ink, "font-weight": 600, "font-size": 14 }, cut(title, (width - 24) / 7.4));
   const bottom = top + shown.length * row;
-  for (const tick of ticks(lowest - pad, highest + pad, Math.max(2, Math.floor((width - names) / 110)))) {
+  for (const [tick, text] of ticks(payload.axis, lowest - pad, highest + pad, Math.max(2, Math.floor((width - names) / 80)))) {
     const x = fixed(at(tick));
     element(svg, "line", { x1: x, x2: x, y1: top, y2: bottom, stroke: colours.line, "stroke-opacity": tick === 0 ? 1 : 0.45, "data-tick": tick });
-    element(svg, "text", { x, y: bottom + 15, fill: colours.soft, "text-anchor": "middle", "font-size": 11 }, number(tick, 3));
+    element(svg, "text", { x, y: bottom + 15, fill: colours.soft, "text-anchor": "middle", "font-size": 11 }, text);
   }
   shown.forEach((bar, k) => {
     const y = top + k * row;
     const group = element(svg, "g", { "data-key": bar.key ?? k, "data-testid": "bar" });
-    element(group, "title", {}, words(bar, payload.level));
+    element(group, "title", {}, words(bar, payload.level_text));
     element(group, "text", { x: names, y: y + row / 2 + 4, fill: colours.ink, "text-anchor": "end" }, cut(bar.condition, (names - 10) / LETTER));
     mark(group, bar, at, y, row, colours, signs);
-    if (numbers) element(group, "text", { x: width - 10, y: y + row / 2 + 4, fill: colours.soft, "text-anchor": "end", "font-size": 12 }, signs && plus ? write(bar.score) : write(bar.score).replace("+", ""));
+    if (numbers) element(group, "text", { x: width - 10, y: y + row / 2 + 4, fill: colours.soft, "text-anchor": "end", "font-size": 12 }, bar.text);
   });
   if (label) element(svg, "text", { x: fixed(Math.min((names + width) / 2, width - 140)), y: bottom + 33, fill: colours.soft, "text-anchor": "middle", "font-size": 11 },
-    label + (payload.level ? `, with ${+(100 * payload.level).toFixed(1)}% intervals` : ""));
+    label + (payload.level_text ? `, with ${payload.level_text} intervals` : ""));
   if (rest > 0) element(svg, "text", { x: 12, y: high - 6, fill: colours.soft, "font-size": 11 }, `… and ${rest} more`);
   return svg;
 }

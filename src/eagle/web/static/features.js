@@ -1,6 +1,6 @@
 // The features of a row: what it has, a field to change it, and the score as a bar with its interval.
 
-import { blank, clear, even, known, number, percent, reach, scale, set, element, single, ticks, words } from "./chart.js";
+import { blank, clear, reach, scale, set, element, single, ticks, words } from "./chart.js";
 import { h } from "./dom.js";
 import { input, put } from "./fields.js";
 
@@ -53,20 +53,20 @@ export function featureList(page, changed) {
     return made;
   }
 
-  // `still` keeps the order of the lines, so that nothing jumps while a value is edited.
-  function draw(payload, still = true) {
+  // `keepOrder` keeps the order of the lines, so that nothing jumps while a value is edited.
+  function draw(payload, keepOrder = true) {
     const fresh = last === null || !order.length || order.length !== payload.bars.length;
     last = payload;
-    if (fresh || !still) order = payload.order.map((k) => payload.bars[k].key);
+    if (fresh || !keepOrder) order = payload.order.map((k) => payload.bars[k].key);
     const by = new Map(payload.bars.map((bar) => [bar.key, bar]));
     const shown = everything ? order : order.slice(0, FEW);
     const most = reach(payload.bars);
     const items = shown.map((key) => line(by.get(key)).item);
     if (items.length !== list.children.length || items.some((item, k) => list.children[k] !== item)) list.replaceChildren(...items);
-    head.children[4].textContent = payload.level ? `${+(100 * payload.level).toFixed(1)}% interval` : "interval";
+    head.children[4].textContent = payload.level_text ? `${payload.level_text} interval` : "interval";
     const width = Math.max(60, lines.get(shown[0]).svg.clientWidth || 200);
     for (const key of shown) fill(lines.get(key), by.get(key), most, width, payload);
-    drawAxis(most, width, payload.signed);
+    drawAxis(most, width, payload);
     more.hidden = order.length <= FEW;
     more.textContent = everything ? "Show fewer" : `Show all ${order.length}`;
   }
@@ -75,22 +75,21 @@ export function featureList(page, changed) {
     made.name.textContent = bar.condition;
     made.name.title = bar.condition;
     single(made.svg, bar, most, { width, height: 24, signs: payload.signed });
-    const write = even(most);
-    made.score.textContent = payload.signed ? write(bar.score) : write(bar.score).replace("+", "");
+    made.score.textContent = bar.text;
     made.score.className = `figure ${!payload.signed || !clear(bar) ? "" : bar.score < 0 ? "down" : "up"}`;
-    made.span.textContent = known(bar.low) ? `${write(bar.low)} … ${write(bar.high)}` : "not known";
-    made.sure.textContent = known(bar.sure) ? percent(bar.sure) : "";
-    made.words.textContent = words(bar, payload.level);
+    made.span.textContent = bar.span;
+    made.sure.textContent = bar.certain;
+    made.words.textContent = words(bar, payload.level_text);
   }
 
-  function drawAxis(most, width, signs) {
+  function drawAxis(most, width, { signed: signs, axis: numbers }) {
     set(axis, { viewBox: `0 0 ${width} 18`, preserveAspectRatio: "none" });
     axis.replaceChildren();
     const at = scale(-most * (signs ? 1.04 : 0.02), most * 1.04, 0, width);
-    for (const tick of ticks(signs ? -most : 0, most, width < 200 ? 2 : 4)) {
+    for (const [tick, text] of ticks(numbers, signs ? -most : 0, most, Math.max(2, width / 56))) {
       const x = at(tick);
       const anchor = x < 14 ? "start" : x > width - 14 ? "end" : "middle";
-      element(axis, "text", { x, y: 12, "text-anchor": anchor, "font-size": 11, fill: "currentColor" }, number(tick, 2));
+      element(axis, "text", { x, y: 12, "text-anchor": anchor, "font-size": 11, fill: "currentColor" }, text);
     }
   }
 

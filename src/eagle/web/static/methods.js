@@ -2,7 +2,7 @@
 // would give.
 
 import { run, post } from "./api.js";
-import { blank, element as node, number, reach, set, signed, single, words } from "./chart.js";
+import { blank, element as node, reach, set, single, words } from "./chart.js";
 import { choice, count, h } from "./dom.js";
 import { called } from "./row.js";
 
@@ -57,7 +57,7 @@ export function methodsView(page) {
     const few = got.order.slice(0, 12);
     result.replaceChildren(
       h("section", { class: "card", "aria-label": "Cost and stability" }, h("h2", {}, got.title), h("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "Cost and stability" }, costs(got)),
-        h("p", { class: "quiet" }, `Stability: the overlap of the ${got.k} strongest features between runs; chance would give ${number(got.chance, 2)} (the tick). Agreement: the same overlap with the converged explanation. A biased method can be stable.`)),
+        h("p", { class: "quiet" }, `Stability: the overlap of the ${got.k} strongest features between runs; chance would give ${got.chance_text} (the tick). Agreement: the same overlap with the converged explanation. A biased method can be stable.`)),
       h("section", { class: "card", "aria-label": "Scores" }, h("h2", {}, "Scores"), h("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "Scores by method" }, scores(got, few)),
         h("p", { class: "quiet" }, "The first run of each, on its own scale, with 95% intervals where the method has them.")));
   }
@@ -65,19 +65,18 @@ export function methodsView(page) {
   function costs(got) {
     const head = ["method", "rows", "calls", "seconds", "stability", "agreement"].map((label) => h("th", { scope: "col" }, label));
     return h("table", {}, h("thead", {}, h("tr", {}, head)), h("tbody", {}, got.methods.map((one) => h("tr", {},
-      h("th", { scope: "row" }, one.name), h("td", {}, count(one.rows)), h("td", {}, number(one.calls)), h("td", {}, number(one.seconds, 2)),
-      h("td", { class: "cell" }, level(one.stability, got.chance)), h("td", { class: "cell" }, level(one.agreement, got.chance))))));
+      h("th", { scope: "row" }, one.name), one.costs.map((text) => h("td", {}, text)), one.shares.map((share) => h("td", { class: "cell" }, level(share, got)))))));
   }
 
   // A share from 0 to 1 as a bar, with a tick at chance.
-  function level(value, chance) {
+  function level({ value, text }, { chance, chance_text: by }) {
     if (value === null) return "–";
     const svg = blank(document);
-    set(svg, { viewBox: "0 0 120 22", role: "img", "aria-label": `${number(value, 2)}, chance ${number(chance, 2)}` });
+    set(svg, { viewBox: "0 0 120 22", role: "img", "aria-label": `${text}, chance ${by}` });
     node(svg, "rect", { x: 0, y: 8, width: 84, height: 6, rx: 3, fill: "var(--line)" });
     node(svg, "rect", { x: 0, y: 8, width: 84 * value, height: 6, rx: 3, fill: "var(--accent)" });
     node(svg, "line", { x1: 84 * chance, x2: 84 * chance, y1: 3, y2: 19, stroke: "var(--ink)", "stroke-width": 1.6 });
-    node(svg, "text", { x: 118, y: 15, "text-anchor": "end", "font-size": 12, fill: "var(--ink)" }, value.toFixed(2));
+    node(svg, "text", { x: 118, y: 15, "text-anchor": "end", "font-size": 12, fill: "var(--ink)" }, text);
     return svg;
   }
 
@@ -87,7 +86,7 @@ export function methodsView(page) {
       h("tbody", {}, few.map((k) => h("tr", {}, h("th", { scope: "row", class: "name", title: got.features[k] }, got.features[k]), got.methods.map((one, m) => {
         const bar = one.explanation.bars[k], svg = blank(document), signs = one.explanation.signed;
         single(svg, bar, ends[m], { width: 130, height: 22, signs });
-        return h("td", { class: "cell", title: words(bar, one.explanation.level) }, svg, h("span", { class: "unseen" }, signs ? signed(bar.score) : number(bar.score)));
+        return h("td", { class: "cell", title: words(bar, one.explanation.level_text) }, svg, h("span", { class: "unseen" }, bar.text));
       })))));
   }
 

@@ -1,7 +1,7 @@
 // One row: its prediction and its scores, which follow as values are edited.
 
 import { post, run } from "./api.js";
-import { answer, bars, blank, known, percent, signed } from "./chart.js";
+import { bars, blank, known } from "./chart.js";
 import { choice, count, h, later } from "./dom.js";
 import { featureList } from "./features.js";
 import { rowList } from "./rows.js";
@@ -29,7 +29,7 @@ export function rowView(page) {
   const notes = h("div", { class: "notes" });
   const reset = h("button", { type: "button", hidden: true, onclick: () => undo() }, "Undo edits");
   const pin = h("button", { type: "button", onclick: () => pinThis() }, "Pin");
-  const save = saveMenu(page, () => last && ({ payload: last, wish: { ...wish(), ask: asks, until }, name: `${page.about.title} ${page.state.row}`.replace(/[^\w-]+/g, "-"), label: `score (${last.unit})` }));
+  const save = saveMenu(page, () => last && ({ payload: last, request: { ...request(), ask: asks, until }, name: `${page.about.title} ${page.state.row}`.replace(/[^\w-]+/g, "-"), label: `score (${last.unit})` }));
   const beside = h("section", { class: "card beside", "aria-label": "Pinned explanation", hidden: true });
   const card = h("section", { class: "card main", "aria-label": "Explanation" },
     h("div", { class: "cardhead" }, h("div", {}, name, verdict), h("div", { class: "buttons" }, reset, pin, save)),
@@ -41,7 +41,7 @@ export function rowView(page) {
   const state = () => page.state;
   const edited = () => Object.keys(state().edits).length > 0;
   const atOnce = () => page.about.survey !== null;
-  const wish = () => ({ row: state().row, edits: state().edits, target: state().target, against: state().against });
+  const request = () => ({ row: state().row, edits: state().edits, target: state().target, against: state().against });
   const soon = later(350, () => ask());
   const talk = later(700, () => facts());
 
@@ -63,7 +63,7 @@ export function rowView(page) {
       written();
       reset.hidden = !edited();
       aim();
-      explain({ still: false });
+      explain({ keepOrder: false });
     } catch (error) { page.fail(error); }
   }
   let drawnEdits = "{}";
@@ -87,17 +87,17 @@ export function rowView(page) {
 
   // -- asking ------------------------------------------------------------------------------------
 
-  function explain({ still = true } = {}) {
+  function explain({ keepOrder = true } = {}) {
     drawnEdits = JSON.stringify(state().edits);
-    if (atOnce()) return fromSurvey(still, !still);
+    if (atOnce()) return fromSurvey(keepOrder, !keepOrder);
     running?.close();
     if (page.about.price !== null) return offer();
-    return still ? soon() : ask();
+    return keepOrder ? soon() : ask();
   }
 
   // From the survey: the latest edit is sent as soon as the one before is answered. With `drop` the
   // one before is not waited for, so that a model that hangs is in nobody's way.
-  async function fromSurvey(still, drop = false) {
+  async function fromSurvey(keepOrder, drop = false) {
     if (flying) { again = true; if (drop) flight.abort(); return; }
     flying = true;
     const sent = performance.now();
@@ -105,12 +105,12 @@ export function rowView(page) {
     try {
       do {
         again = false;
-        const mine = JSON.stringify(wish());
+        const mine = JSON.stringify(request());
         flight = new AbortController();
-        const got = await post("/api/explain", { ...wish(), ask: asks }, flight.signal).catch((error) => {
+        const got = await post("/api/explain", { ...request(), ask: asks }, flight.signal).catch((error) => {
           if (error.name !== "AbortError") throw error;
         });
-        if (got && JSON.stringify(wish()) === mine) draw(got, still && last !== null, true);
+        if (got && JSON.stringify(request()) === mine) draw(got, keepOrder && last !== null, true);
       } while (again);
       const began = stamp;
       if (began) requestAnimationFrame(() => setTimeout(() => { document.body.dataset.latency = (performance.now() - began).toFixed(1); }));
@@ -121,10 +121,10 @@ export function rowView(page) {
   }
 
   async function facts() {
-    const mine = JSON.stringify(wish());
+    const mine = JSON.stringify(request());
     try {
-      const got = await post("/api/explain", { ...wish(), ask: asks, words: true });
-      if (JSON.stringify(wish()) === mine) tell(got);
+      const got = await post("/api/explain", { ...request(), ask: asks, words: true });
+      if (JSON.stringify(request()) === mine) tell(got);
     } catch (error) { page.fail(error); }
   }
 
@@ -149,13 +149,13 @@ export function rowView(page) {
     const stop = h("button", { type: "button", onclick: () => { running?.stop(); told.textContent = "Stopping …"; } }, "Stop");
     const head = h("div", { class: "asking" }, bar, told, stop);
     status.replaceChildren(head);
-    const mine = JSON.stringify(wish());
+    const mine = JSON.stringify(request());
     const began = performance.now();
     card.setAttribute("aria-busy", "true");
-    running = run({ ...wish(), kind: "explain", until }, {
+    running = run({ ...request(), kind: "explain", until }, {
       waiting: () => { told.textContent = "Waiting for the model …"; },
       look: (got) => {
-        if (JSON.stringify(wish()) !== mine) return;
+        if (JSON.stringify(request()) !== mine) return;
         const goal = known(got.forecast) ? Math.max(got.forecast, got.cost.rows) : most;
         bar.max = goal;
         bar.value = got.cost.rows;
@@ -165,7 +165,7 @@ export function rowView(page) {
       },
       done: (got) => {
         card.removeAttribute("aria-busy");
-        if (JSON.stringify(wish()) !== mine) return;
+        if (JSON.stringify(request()) !== mine) return;
         draw(got, edited(), true);
         tell(got);
         const rule = choice("Stop when", STOPS, until, (value) => { until = value; ask(); });
@@ -183,15 +183,15 @@ export function rowView(page) {
 
   function makeSurvey() {
     status.replaceChildren(h("p", { class: "quiet" }, "Asking the survey …"));
-    running = run({ ...wish(), kind: "survey" }, {
-      done: (got) => { page.about.survey = got.survey; page.spent(got.spent); explain({ still: true }); },
-      failed: ({ error }) => { page.fail(error); explain({ still: true }); },
+    running = run({ ...request(), kind: "survey" }, {
+      done: (got) => { page.about.survey = got.survey; page.spent(got.spent); explain({ keepOrder: true }); },
+      failed: ({ error }) => { page.fail(error); explain({ keepOrder: true }); },
     });
   }
 
   // -- drawing -----------------------------------------------------------------------------------
 
-  function draw(got, still, final) {
+  function draw(got, keepOrder, final) {
     if (page.about.outputs.length !== got.outputs.length) page.about.outputs = got.outputs.map((one) => one.name);
     const before = last;
     last = got;
@@ -200,10 +200,10 @@ export function rowView(page) {
     if (got.spent) page.spent(got.spent);
     headline(got);
     thing.replaceChildren(...[subject(got)].filter(Boolean));
-    features.draw(got, still);
+    features.draw(got, keepOrder);
     reset.hidden = !edited();
     if (final) {
-      const top = got.order.slice(0, 3).map((k) => `${got.bars[k].condition} ${signed(got.bars[k].score, 2)}`).join(", ");
+      const top = got.order.slice(0, 3).map((k) => `${got.bars[k].condition} ${got.bars[k].text}`).join(", ");
       page.say(`${got.title}. Strongest: ${top}.`);
     }
   }
@@ -211,10 +211,10 @@ export function rowView(page) {
   function headline(got) {
     const label = got.outputs[got.target].name;
     const against = got.against === null ? "" : ` against ${got.outputs[got.against].name}`;
-    const was = edited() && first && first.target === got.target && first.against === got.against && known(first.prediction) ? h("span", { class: "was" }, `was ${answer(first.prediction, first.unit)}`) : "";
-    const figure = answer(got.prediction, got.unit);
+    const was = edited() && first && first.target === got.target && first.against === got.against && known(first.prediction) ? h("span", { class: "was" }, `was ${first.said}`) : "";
+    const figure = got.said || "not asked";
     verdict.replaceChildren(h("span", { class: "aim" }, `${label}${against}`), h("span", { class: "big", "data-testid": "prediction" }, figure), was,
-      known(got.local) ? h("span", { class: "quiet" }, `the local line says ${answer(got.local, got.unit)}`) : "");
+      known(got.local) ? h("span", { class: "quiet" }, `the local line says ${got.line}`) : "");
     const many = got.outputs.length > 1 && page.about.task !== "regression" && got.outputs.every((one) => known(one.answer) && one.answer >= 0 && one.answer <= 1);
     const all = got.outputs.map((one, k) => ({ ...one, k }));
     const listed = all.length <= 5 ? all : all.sort((a, b) => b.answer - a.answer).slice(0, 5);
@@ -222,7 +222,7 @@ export function rowView(page) {
       const fill = h("span", { class: "fill" });
       fill.style.width = `${(100 * one.answer).toFixed(1)}%`;
       return h("button", { type: "button", class: "chance", "aria-pressed": String(one.k === got.target), title: `Explain ${one.name}`, onclick: () => page.go({ target: one.k, against: null }) },
-        h("span", { class: "name" }, one.name), h("span", { class: "meter", "aria-hidden": "true" }, fill), h("span", { class: "num" }, one.answer === 1 ? "100%" : percent(one.answer)));
+        h("span", { class: "name" }, one.name), h("span", { class: "meter", "aria-hidden": "true" }, fill), h("span", { class: "num" }, one.text));
     }) : []));
   }
 
@@ -258,28 +258,28 @@ export function rowView(page) {
 
   function pinThis() {
     if (!last) return;
-    pinned = { payload: last, name: name.textContent, wish: structuredClone(wish()) };
-    page.go({ pin: pinned.wish }, { quietly: true });
+    pinned = { payload: last, name: name.textContent, request: structuredClone(request()) };
+    page.go({ pin: pinned.request }, { quietly: true });
     showPin();
   }
 
   async function showPin() {
     const wanted = state().pin;
     if (!wanted) { pinned = null; beside.hidden = true; element.classList.remove("two"); return; }
-    if (!pinned || JSON.stringify(pinned.wish) !== JSON.stringify(wanted)) {
+    if (!pinned || JSON.stringify(pinned.request) !== JSON.stringify(wanted)) {
       if (!atOnce()) { page.go({ pin: null }, { quietly: true }); return; }
       try {
         const payload = await post("/api/explain", { row: wanted.row, edits: wanted.edits ?? {}, target: wanted.target ?? null, against: wanted.against ?? null });
         const row = await post("/api/row", { row: wanted.row });
-        pinned = { payload, name: called(page, row), wish: wanted };
+        pinned = { payload, name: called(page, row), request: wanted };
       } catch (error) { page.go({ pin: null }, { quietly: true }); page.fail(error); return; }
     }
     const svg = blank(document);
     element.classList.add("two");
     beside.hidden = false;
-    const changes = Object.keys(pinned.wish.edits ?? {}).length;
+    const changes = Object.keys(pinned.request.edits ?? {}).length;
     beside.replaceChildren(
-      h("div", { class: "cardhead" }, h("div", {}, h("h2", {}, pinned.name), h("p", { class: "verdict" }, h("span", { class: "aim" }, pinned.payload.outputs[pinned.payload.target].name), h("span", { class: "big" }, answer(pinned.payload.prediction, pinned.payload.unit)), changes ? h("span", { class: "quiet" }, `${changes} value${changes > 1 ? "s" : ""} edited`) : "")),
+      h("div", { class: "cardhead" }, h("div", {}, h("h2", {}, pinned.name), h("p", { class: "verdict" }, h("span", { class: "aim" }, pinned.payload.outputs[pinned.payload.target].name), h("span", { class: "big" }, pinned.payload.said || "not asked"), changes ? h("span", { class: "quiet" }, `${changes} value${changes > 1 ? "s" : ""} edited`) : "")),
         h("div", { class: "buttons" }, h("button", { type: "button", onclick: () => page.go({ row: pinned.wish.row, edits: pinned.wish.edits ?? {}, target: pinned.wish.target }) }, "Open"), h("button", { type: "button", onclick: () => page.go({ pin: null }) }, "Unpin"))),
       ...[subject(pinned.payload)].filter(Boolean), svg);
     const width = Math.max(280, Math.min(760, beside.clientWidth - 40));

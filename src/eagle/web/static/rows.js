@@ -1,7 +1,6 @@
 // The list of rows: search, sort, and open one. The server sends a page at a time.
 
 import { post } from "./api.js";
-import { answer } from "./chart.js";
 import { choice, count, h, later } from "./dom.js";
 
 const PAGE = 60;
@@ -99,7 +98,7 @@ export function rowList(page, open) {
       const meter = h("span", { class: "meter", "aria-hidden": "true" }, h("span", { class: "fill" }));
       meter.firstChild.style.width = `${(100 * share).toFixed(1)}%`;
       return h("li", {}, h("button", { type: "button", class: "rowitem", "data-row": one.row, "aria-current": here ? "true" : null, tabindex: here || (k === 0 && !loaded.some((r) => r.row === page.state.row)) ? "0" : "-1", onclick: () => open(one.row) },
-        h("span", { class: "name" }, one.label), meter, h("span", { class: "num" }, one.prediction === null ? "–" : answer(one.prediction, page.about.task === "regression" ? "answer" : "probability"))));
+        h("span", { class: "name" }, one.label), meter, h("span", { class: "num" }, one.text)));
     }));
     if (focused !== null) items.querySelector(`[data-row="${focused}"]`)?.focus({ preventScroll: true });
   }

@@ -31,7 +31,7 @@ export async function asPng(payload, name, label) {
   download(await new Promise((done) => canvas.toBlob(done, "image/png")), `${name}.png`);
 }
 
-// A menu of the forms; `what` gives the payload, the wish that asks for it, and a name for files.
+// A menu of the forms; `what` gives the payload, the request that asks for it, and a name for files.
 export function saveMenu(page, what) {
   const menu = h("details", { class: "menu" }, h("summary", {}, "Save"));
   const list = h("div", { class: "sheet", role: "group", "aria-label": "Save as" });
@@ -43,8 +43,8 @@ export function saveMenu(page, what) {
   } }, label));
   add("PNG picture", ({ payload, name, label }) => asPng(payload, name, label));
   add("SVG picture", ({ payload, name, label }) => asSvg(payload, name, label));
-  add("JSON, all of it", async ({ wish, name }) => download(await fetchedFile("/api/save", { ...wish, form: "json" }), `${name}.json`));
-  add("Report", async ({ wish, name }) => download(await fetchedFile("/api/save", { ...wish, form: "report" }), `${name}.html`));
+  add("JSON, all of it", async ({ request, name }) => download(await fetchedFile("/api/save", { ...request, form: "json" }), `${name}.json`));
+  add("Report", async ({ request, name }) => download(await fetchedFile("/api/save", { ...request, form: "report" }), `${name}.html`));
   menu.append(list);
   menu.addEventListener("keydown", (event) => { if (event.key === "Escape") { menu.open = false; menu.querySelector("summary").focus(); } });
   document.addEventListener("click", (event) => { if (!menu.contains(event.target)) menu.open = false; });

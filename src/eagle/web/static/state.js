@@ -1,8 +1,8 @@
 // What is looked at, in the fragment of the address: a link restores it. The token is never in it.
 
-export const START = { view: "row", row: 0, target: null, against: null, edits: {}, pin: null, search: "", sort: "own", down: true, feature: null, other: null, cohort: null };
+export const START = { view: "row", row: 0, target: null, against: null, edits: {}, pin: null, search: "", sort: "own", down: true, feature: null, other: null, group: null };
 
-const NUMBERS = new Set(["row", "target", "against", "feature", "other", "cohort"]);
+const NUMBERS = new Set(["row", "target", "against", "feature", "other", "group"]);
 
 export function read(hash = location.hash) {
   const given = new URLSearchParams(hash.replace(/^#/, ""));

@@ -1,7 +1,7 @@
 // The image or the text itself, with its scores.
 
 import { h } from "./dom.js";
-import { blank, clear, element, known, scale, set, signed, words as inWords } from "./chart.js";
+import { blank, clear, element, known, scale, set, words as inWords } from "./chart.js";
 
 const PANELS = ["The image", "Segments by score", "Segments by how sure"];
 
@@ -16,8 +16,7 @@ export function subject(payload) {
   if (thing.kind === "series") return h("div", { class: "subject" }, thing.channels.map((channel) => curve(channel, thing, bars)), note);
   const words = h("p", { class: "words", dir: "auto" }, thing.words.map((word) => {
     if (word.feature === null) return word.text;
-    const score = bars[word.feature].score;
-    const span = h("span", { class: word.unsure ? "unsure" : "clear", title: signed(score) }, word.text);
+    const span = h("span", { class: word.unsure ? "unsure" : "clear", title: bars[word.feature].text }, word.text);
     span.style.backgroundColor = `${word.colour}${Math.round(255 * word.share).toString(16).padStart(2, "0")}`;
     span.style.borderBottomColor = word.colour;
     span.style.borderBottomWidth = `${Math.max(1, word.frame)}px`;

@@ -1,20 +1,17 @@
 // Points: a swarm for each feature, and one feature's scores against its values. A point opens its
 // row. Arrow keys walk through the points of a plot, Enter opens.
 
-import { blank, cut, element, known, number, scale, set, signed, ticks } from "./chart.js";
+import { blank, cut, element, known, scale, set, ticks } from "./chart.js";
 import { h } from "./dom.js";
 
-const LEVELS = ["var(--up)", "var(--down)", "#009e73", "#cc79a7", "#8c8c8c", "#b79f00", "#7a5aa6", "#5d6d7e"];
-
-// The colour of a rank from 0 to 1: from vermillion over grey to blue.
+// The colour of a level, or of a rank from 0 to 1: from plum over to pink, which say nothing of up or down.
 export function tint(rank, key) {
   if (rank === null) return "var(--edge)";
   if (key?.kind === "levels") {
     const most = Math.max(1, key.levels.length - 1);
-    return LEVELS[Math.round(rank * most) % LEVELS.length];
+    return `var(--l${Math.min(Math.round(rank * most), 6)})`;
   }
-  const share = Math.round(100 * Math.abs(2 * rank - 1));
-  return `color-mix(in oklab, ${rank < 0.5 ? "var(--down)" : "var(--up)"} ${share}%, #98959c)`;
+  return `var(--r${Math.min(Math.floor(8 * rank), 7)})`;
 }
 
 export function legend(key, label) {
@@ -60,19 +57,19 @@ export function swarms(overview, width, open) {
   const tall = top + row * features.length + 34;
   const svg = blank(document);
   set(svg, { viewBox: `0 0 ${width} ${tall}`, width, height: tall, "font-size": 12.5, "aria-hidden": "true" });
-  for (const tick of ticks(low, high, Math.max(2, Math.floor((width - names) / 110)))) {
+  for (const [tick, text] of ticks(overview.axis, low, high, Math.max(2, Math.floor((width - names) / 80)))) {
     element(svg, "line", { x1: at(tick), x2: at(tick), y1: top, y2: tall - 34, stroke: "var(--eagle-line)", "stroke-opacity": tick === 0 ? 1 : 0.45 });
-    element(svg, "text", { x: at(tick), y: tall - 18, "text-anchor": "middle", fill: "var(--soft)", "font-size": 11 }, number(tick));
+    element(svg, "text", { x: at(tick), y: tall - 18, "text-anchor": "middle", fill: "var(--soft)", "font-size": 11 }, text);
   }
   element(svg, "text", { x: at((low + high) / 2), y: tall - 3, "text-anchor": "middle", fill: "var(--soft)", "font-size": 11 }, "score of a row");
   features.forEach((one, k) => {
     const middle = top + row * (k + 0.5);
     element(svg, "text", { x: names, y: middle + 4, "text-anchor": "end", fill: "var(--ink)" }, cut(one.name, (names - 8) / 7.1));
     const group = element(svg, "g", { "data-feature": one.feature });
-    for (const [number_, score, lift, rank, pale] of one.points)
-      element(group, "circle", { cx: at(score).toFixed(1), cy: (middle - lift * row * 0.82).toFixed(1), r: 2.6, fill: tint(rank, one.key), "fill-opacity": pale ? 0.35 : 0.9, "data-row": number_, "data-score": score, "data-name": one.name });
+    for (const [number, score, lift, rank, pale, text] of one.points)
+      element(group, "circle", { cx: at(score).toFixed(1), cy: (middle - lift * row * 0.82).toFixed(1), r: 2.6, fill: tint(rank, one.key), "fill-opacity": pale ? 0.35 : 0.9, "data-row": number, "data-score": text, "data-name": one.name });
   });
-  return plot(svg, "Scores of all rows, a line for each feature", (d) => `Row ${d.row}: ${d.name} ${signed(Number(d.score))}`, open);
+  return plot(svg, "Scores of all rows, a line for each feature", (d) => `Row ${d.row}: ${d.name} ${d.score}`, open);
 }
 
 export function dependencePlot(data, width, open) {
@@ -83,20 +80,19 @@ export function dependencePlot(data, width, open) {
   const x = scale(lowX - padX - (data.levels ? 0.3 : 0), highX + padX + (data.levels ? 0.3 : 0), left, right), y = scale(lowY - padY, highY + padY, bottom, top);
   const svg = blank(document);
   set(svg, { viewBox: `0 0 ${width} ${tall}`, width, height: tall, "font-size": 11, "aria-hidden": "true" });
-  for (const tick of ticks(lowY, highY, 4)) {
+  for (const [tick, text] of ticks(data.up, lowY, highY, 5)) {
     element(svg, "line", { x1: left, x2: right, y1: y(tick), y2: y(tick), stroke: "var(--eagle-line)", "stroke-opacity": tick === 0 ? 1 : 0.45 });
-    element(svg, "text", { x: left - 6, y: y(tick) + 4, "text-anchor": "end", fill: "var(--soft)" }, number(tick));
+    element(svg, "text", { x: left - 6, y: y(tick) + 4, "text-anchor": "end", fill: "var(--soft)" }, text);
   }
-  const marks = data.levels ? data.levels.map((label, k) => [k, label]).slice(0, 12) : ticks(lowX, highX, Math.max(2, Math.floor(width / 120))).map((tick) => [tick, data.dates ? new Date(tick * 86400000).toISOString().slice(0, 10) : number(tick, 4)]);
+  const marks = data.levels ? data.across : ticks(data.across, lowX, highX, Math.max(2, Math.floor(width / 90)));
   for (const [tick, label] of marks) element(svg, "text", { x: x(tick), y: bottom + 16, "text-anchor": "middle", fill: "var(--soft)" }, cut(label, 14));
   element(svg, "text", { x: (left + right) / 2, y: tall - 6, "text-anchor": "middle", fill: "var(--soft)" }, cut(data.name, width / 7));
   const lines = element(svg, "g", {}), dots = element(svg, "g", {});
-  data.points.forEach(([row, value, score, low, high, rank], k) => {
+  data.points.forEach(([row, value, score, low, high, rank, text, shown], k) => {
     const jitter = data.levels ? ((k * 0.618034) % 1 - 0.5) * 0.36 : 0;
     const cx = x(value + jitter).toFixed(1);
     if (known(low)) element(lines, "line", { x1: cx, x2: cx, y1: y(low).toFixed(1), y2: y(high).toFixed(1), stroke: "var(--edge)", "stroke-opacity": data.points.length > 400 ? 0.14 : 0.3 });
-    const shown = data.levels ? data.levels[value] : data.dates ? new Date(value * 86400000).toISOString().slice(0, 10) : number(value, 5);
-    element(dots, "circle", { cx, cy: y(score).toFixed(1), r: 3, fill: rank === null ? "var(--up)" : tint(rank, data.key), "fill-opacity": 0.75, "data-row": row, "data-score": score, "data-value": shown });
+    element(dots, "circle", { cx, cy: y(score).toFixed(1), r: 3, fill: data.key ? tint(rank, data.key) : "var(--ink)", "fill-opacity": 0.75, "data-row": row, "data-score": text, "data-value": shown });
   });
-  return plot(svg, `Scores of ${data.label} against its values`, (d) => `Row ${d.row}: ${data.name} = ${d.value}, score ${signed(Number(d.score))}`, open);
+  return plot(svg, `Scores of ${data.label} against its values`, (d) => `Row ${d.row}: ${data.name} = ${d.value}, score ${d.score}`, open);
 }

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eagle._values.arrays import Array
-from eagle.reports.parts import to_html
-from eagle.reports.scale import Scale, tick
+from eagle.display.parts import to_html
+from eagle.display.scale import Scale
 
 STRIP_WIDTH = 1000
 """Units along a swarm."""
@@ -22,7 +22,8 @@ STRIP_WIDTH = 1000
 
 def axis(scale: Scale, least: float = -inf, missing: float | None = None) -> str:
     """The numbers of an axis, from the least on, and where missing values stand."""
-    ticks = [(number, tick(number)) for number in scale.ticks if number >= least]
+    texts = scale.tick_texts if least == -inf else scale.value_texts
+    ticks = [one for one in zip(scale.ticks, texts, strict=True) if one[0] >= least]
     if missing is not None:
         far = scale.at(missing) + 16
         ticks = [(missing, "missing"), *[one for one in ticks if scale.at(one[0]) > far]]

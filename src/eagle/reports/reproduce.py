@@ -1,4 +1,4 @@
-"""The lines of code that make a result again."""
+"""The lines of code that reproduce a result."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from eagle._engine.default import DEFAULT
-from eagle._engine.misfit import Misfit
+from eagle._engine.lack_of_fit import LackOfFit
 from eagle._engine.names import name_by_printed
 from eagle._values.difference import Difference
 from eagle._values.link import Logit
@@ -16,7 +16,7 @@ from eagle._values.subject import Curves, Image, Passage
 from eagle.explainer import Explainer
 from eagle.explanation import Explanation
 from eagle.explanations import Explanations
-from eagle.reports.about import About
+from eagle.reports.provenance import ReportOptions
 from eagle.survey.survey import METHOD, Survey
 
 MAX_COLUMNS: Final = 60
@@ -29,8 +29,8 @@ MAX_OUTPUTS: Final = 20
 """Maximum number of output names that are written into the code."""
 
 
-def one(e: Explanation, about: About) -> str:
-    """Code that makes one explanation again."""
+def one(e: Explanation, options: ReportOptions) -> str:
+    """Code that reproduces one explanation."""
     target = _target(e.target)
     if e.difference is not None:
         return _lines(
@@ -44,28 +44,28 @@ def one(e: Explanation, about: About) -> str:
         return _lines(
             "import eagle",
             "",
-            *_survey(about, e, e.cost.shared),
+            *_survey(options, e, e.cost.shared),
             f"x = {_row(e)}",
             f"explanation = survey.explain(x{target})",
         )
-    if not _repeatable(e, about):
+    if not _repeatable(e, options):
         return ""
     return _lines(
         "import eagle",
         "",
         "# model: what was explained; data: what it was explained over",
-        *_explainer(e, about),
+        *_explainer(e, options),
         f"x = {_row(e)}",
         f"explanation = explainer.explain(x{target})",
         *_stop_lines(e),
     )
 
 
-def many(e: Explanations, about: About) -> str:
-    """Code that makes many explanations again."""
+def many(e: Explanations, options: ReportOptions) -> str:
+    """Code that reproduces many explanations."""
     target = _target(e.about[0]) if len(e.about) == 1 else ""
     if e.difference is not None:
-        made = about.made_by.rows if isinstance(about.made_by, Survey) else e[0].cost.shared
+        made = options.made_by.rows if isinstance(options.made_by, Survey) else e[0].cost.shared
         return _lines(
             "import eagle",
             "",
@@ -76,23 +76,23 @@ def many(e: Explanations, about: About) -> str:
         return _lines(
             "import eagle",
             "",
-            *_survey(about, e, e[0].cost.shared),
+            *_survey(options, e, e[0].cost.shared),
             f"explanations = survey.explain_many(rows{target})  # rows: the table explained",
         )
-    if not _repeatable(e[0], about):
+    if not _repeatable(e[0], options):
         return ""
     return _lines(
         "import eagle",
         "",
         "# model: what was explained; data: what it was explained over; rows: what was explained",
-        *_explainer(e[0], about),
+        *_explainer(e[0], options),
         f"explanations = explainer.explain_many(rows{target})",
         *_stop_lines(e[0]),
     )
 
 
 def survey(s: Survey) -> str:
-    """Code that makes a survey again, and uses it."""
+    """Code that reproduces a survey, and uses it."""
     if s.difference is not None:
         return _lines(
             "import eagle",
@@ -133,8 +133,8 @@ def _stop_lines(e: Explanation) -> Iterable[str]:
         yield "# it stopped by a rule: give explain the same until=…"
 
 
-def _survey(about: About, e: Explanation | Explanations, rows: int) -> Iterable[str]:
-    given = about.made_by.rows if isinstance(about.made_by, Survey) else rows
+def _survey(options: ReportOptions, e: Explanation | Explanations, rows: int) -> Iterable[str]:
+    given = options.made_by.rows if isinstance(options.made_by, Survey) else rows
     named = ", ".join(["model", "data", *_outputs(e.task, e.outputs), _seed(e.seed)])
     yield "# model: what was asked; data: what it was asked over"
     yield f"explainer = eagle.Explainer({named}{_link(e.link)})"
@@ -158,13 +158,13 @@ def _difference(what: Difference, outputs: tuple[Any, ...], seed: int, asked: st
     yield "new = old.requery(new_model)"
 
 
-def _explainer(e: Explanation, about: About) -> Iterable[str]:
+def _explainer(e: Explanation, options: ReportOptions) -> Iterable[str]:
     """The line that makes the explainer, and a remark where two methods are possible."""
     parts = ["model", _data(e)]
-    if _misfit(e) is not None and not _parts(e) and not _is_binned(e):
+    if _lack_of_fit(e) is not None and not _parts(e) and not _is_binned(e):
         parts[1] = 'eagle.Table(data, view="continuous")'
-    made, rows, named = about.made_by, _rows(e, about), name_by_printed(e.method)
-    default = _is_default(e, about)
+    made, rows, named = options.made_by, _rows(e, options), name_by_printed(e.method)
+    default = _is_default(e, options)
     if not default:
         parts.append(f'method="{named}"')
     if rows > 1:
@@ -175,22 +175,22 @@ def _explainer(e: Explanation, about: About) -> Iterable[str]:
         yield f'# or with method="{named}", if it was named then'
 
 
-def _rows(e: Explanation, about: About) -> int:
+def _rows(e: Explanation, options: ReportOptions) -> int:
     """The budget of the explanation."""
-    made = about.made_by
-    return made.budget if isinstance(made, Explainer) else int(e.evidence.often.sum())
+    made = options.made_by
+    return made.budget if isinstance(made, Explainer) else int(e.evidence.repeats.sum())
 
 
-def _repeatable(e: Explanation, about: About) -> bool:
+def _repeatable(e: Explanation, options: ReportOptions) -> bool:
     """Whether the method can be written: it is the default, or has a name."""
-    return _is_default(e, about) or name_by_printed(e.method) is not None
+    return _is_default(e, options) or name_by_printed(e.method) is not None
 
 
-def _is_default(e: Explanation, about: About) -> bool:
+def _is_default(e: Explanation, options: ReportOptions) -> bool:
     """Whether the default method was taken, or may have been."""
-    if isinstance(about.made_by, Explainer):
-        return about.made_by.method in (DEFAULT, DEFAULT.dear)
-    return DEFAULT.pick(len(e.names), _parts(e), _rows(e, about), False).name == e.method
+    if isinstance(options.made_by, Explainer):
+        return options.made_by.method in (DEFAULT, DEFAULT.dear)
+    return DEFAULT.pick(len(e.names), _parts(e), _rows(e, options), False).name == e.method
 
 
 def _outputs(task: str, outputs: tuple[Any, ...]) -> list[str]:
@@ -209,14 +209,14 @@ def _data(e: Explanation) -> str:
     return "eagle.Parts(…)" if _parts(e) else "data"
 
 
-def _misfit(e: Explanation) -> Misfit | None:
+def _lack_of_fit(e: Explanation) -> LackOfFit | None:
     """What the line misses, if there are rows to tell."""
-    return e.misfit if len(e.evidence.features) > 1 else None
+    return e.lack_of_fit if len(e.evidence.features) > 1 else None
 
 
 def _parts(e: Explanation) -> bool:
-    misfit = _misfit(e)
-    return e.subject is not None or (misfit is not None and misfit.masks)
+    lack_of_fit = _lack_of_fit(e)
+    return e.subject is not None or (lack_of_fit is not None and lack_of_fit.masks)
 
 
 def _is_binned(e: Explanation) -> bool:

@@ -15,6 +15,7 @@ from eagle._questions.statements import fit_of
 from eagle._values.difference import Difference
 from eagle._values.posterior import LEVEL
 from eagle._values.text import short
+from eagle.display.numbers import count, plural, seconds, share
 from eagle.explainer import Explainer, setup_of
 from eagle.explanation import Explanation
 from eagle.explanations import Explanations
@@ -29,8 +30,8 @@ MAX_OUTPUTS = 12
 
 @final
 @dataclass(frozen=True)
-class About:
-    """The caller's wishes: a title, the level of intervals, groups of rows, and the date.
+class ReportOptions:
+    """What the caller chose: a title, the level of intervals, groups of rows, and the date.
 
     `made_by` is the explainer or the survey that made the result: it knows the model. Unless
     `silent`, progress is shown where it takes longer.
@@ -56,9 +57,9 @@ class About:
         )
 
 
-def model_and_data(about: About) -> Facts:
+def model_and_data(options: ReportOptions) -> Facts:
     """Which model, and over which data, as far as it is known."""
-    made = about.made_by
+    made = options.made_by
     if isinstance(made, Survey) and made.difference is not None:
         return _difference(made.difference)
     if made is None:
@@ -84,10 +85,10 @@ def _digest(known: str | None) -> str:
     return "not known: it is a function, or cannot be pickled" if known is None else known
 
 
-def of_one(e: Explanation, about: About) -> Facts:
+def of_one(e: Explanation, options: ReportOptions) -> Facts:
     """What one explanation rests on."""
     return [
-        *model_and_data(about),
+        *model_and_data(options),
         *_explained_facts(target_text(e.target), e),
         ("Method", e.method),
         ("Seed", str(e.seed)),
@@ -99,23 +100,28 @@ def of_one(e: Explanation, about: About) -> Facts:
     ]
 
 
-def of_many(e: Explanations, about: About) -> Facts:
+def of_many(e: Explanations, options: ReportOptions) -> Facts:
     """What many explanations rest on."""
     targets = [str(target) for target in e.about]
     told = targets[0] if len(targets) == 1 else f"each row's own: {_join_names(targets)}"
     out = [
-        *model_and_data(about),
+        *model_and_data(options),
         *_explained_facts(told, e),
         ("Method", e.method),
         ("Seed", str(e.seed)),
-        ("Rows explained", f"{len(e):,}"),
+        ("Rows explained", count(len(e))),
         *([("Fit", said)] if (said := fit_of(e)) else []),
     ]
-    if isinstance(about.made_by, Survey):
-        cost = about.made_by.cost
-        out.append(("Model rows asked", f"{cost.rows:,} in {cost.calls:,} calls, by the survey"))
+    if isinstance(options.made_by, Survey):
+        cost = options.made_by.cost
+        out.append(
+            (
+                "Model rows asked",
+                f"{count(cost.rows)} in {plural(cost.calls, 'call')}, by the survey",
+            )
+        )
     elif e.rows_asked:
-        out.append(("Model rows asked", f"{e.rows_asked:,}"))
+        out.append(("Model rows asked", count(e.rows_asked)))
     return out
 
 
@@ -147,20 +153,22 @@ def _join_names(names: list[str]) -> str:
 def _rows(e: Explanation) -> str:
     shared = e.cost.shared
     if shared:
-        return f"{shared:,}, shared by all explanations of the survey, and {e.cost.rows} for this"
+        return (
+            f"{count(shared)}, shared by all explanations of the survey, and {e.cost.rows} for this"
+        )
     if not e.cost.rows:
         return "not recorded"
-    calls = f" in {e.cost.calls} call{'s' if e.cost.calls != 1 else ''}" if e.cost.calls else ""
-    return f"{e.cost.rows:,}{calls}"
+    calls = f" in {plural(e.cost.calls, 'call')}" if e.cost.calls else ""
+    return f"{count(e.cost.rows)}{calls}"
 
 
 def _seconds(e: Explanation) -> str:
     if not e.cost.calls:
         return ""
-    return f"{e.cost.model_seconds:.3f} s in the model, {e.cost.own_seconds:.3f} s outside it"
+    return f"{seconds(e.cost.model_seconds)} in the model, {seconds(e.cost.own_seconds)} outside it"
 
 
 def _fit(r2: float, held: float) -> str:
     if isnan(r2):
         return ""
-    return f"weighted R² {r2:.2f}" + ("" if isnan(held) else f", {held:.2f} on held-out rows")
+    return f"weighted R² {share(r2)}" + ("" if isnan(held) else f", {share(held)} on held-out rows")

@@ -13,9 +13,9 @@ import pytest
 import eagle
 from eagle import Explainer, peers
 from eagle._engine.evidence import Asked
-from eagle._engine.misfit import Misfit, Pair
+from eagle._engine.lack_of_fit import LackOfFit, Pair
 from eagle._values.arrays import Array
-from eagle.display import misfit
+from eagle.display import lack_of_fit
 from eagle.errors import InputError
 from tables import explainer_of
 
@@ -44,8 +44,8 @@ def test_features_that_act_together_are_warned_of(view: str) -> None:
     assert "% of the variation is explained by a line, " in told
     assert "look at x0 × x1" in told
     assert ('view="continuous"' in told) == (view == "binned")
-    assert e.misfit is not None
-    assert e.misfit.pair == e.interactions(1)[0]
+    assert e.lack_of_fit is not None
+    assert e.lack_of_fit.pair == e.interactions(1)[0]
     for shown in (str(e), e._repr_html_()):
         assert "act together" in shown
         assert "Locally" not in shown
@@ -63,45 +63,47 @@ def test_position_alone_is_a_line_to_know() -> None:
     assert not any("Locally" in fact for fact in straight.sheet().facts)
 
 
-def shares(line: float, together: float, far: float = 0.0, **how: bool) -> Misfit:
+def shares(line: float, together: float, far: float = 0.0, **how: bool) -> LackOfFit:
     kind = {"binned": True, "masks": False} | how
-    return Misfit(line, 1 - line - together, together, None, far, **kind)
+    return LackOfFit(line, 1 - line - together, together, None, far, **kind)
 
 
-def with_misfit(e: eagle.Explanation, m: Misfit) -> eagle.Explanation:
+def with_lack_of_fit(e: eagle.Explanation, m: LackOfFit) -> eagle.Explanation:
     other = replace(e)
-    other.__dict__["misfit"] = m
+    other.__dict__["lack_of_fit"] = m
     return other
 
 
 def test_words_for_each_case() -> None:
     e = explained(slope)
     pair = replace(shares(0.09, 0.6), pair=Pair(("x0", "x3"), 0.2, 1e-9))
-    assert misfit.warning(with_misfit(e, pair)) == (
+    assert lack_of_fit.warning(with_lack_of_fit(e, pair)) == (
         "features act together here: 9% of the variation is explained by a line, 31% by where a "
         "number lies in its bin or outside it, and 60% by features acting together. Single scores "
         'may mislead: look at x0 × x3, or try eagle.Explainer(…, eagle.Table(…, view="continuous"))'
     )
     curves = shares(0.1, 0.8, binned=False)
-    assert misfit.warning(with_misfit(e, curves)) == (
+    assert lack_of_fit.warning(with_lack_of_fit(e, curves)) == (
         "the line misses much here: 10% of the variation is explained by it, 10% by the curves of "
         "single features, and 80% by features acting together. Single scores may mislead: look at "
         "explanation.interactions()"
     )
     parts = shares(0.2, 0.8, binned=False, masks=True)
-    assert "by it, and 80% by features acting together" in misfit.warning(with_misfit(e, parts))
+    assert "by it, and 80% by features acting together" in lack_of_fit.warning(
+        with_lack_of_fit(e, parts)
+    )
     odd = shares(0.1, 0.6, far=9.0)
-    assert "of this row, the model" in misfit.warning(with_misfit(e, odd))
+    assert "of this row, the model" in lack_of_fit.warning(with_lack_of_fit(e, odd))
     for calm in (shares(0.6, 0.4), shares(0.2, 0.3), shares(0.0, 0.05), shares(0.5, 0.1, far=9.0)):
-        assert misfit.warning(with_misfit(e, calm)) == ""
-    unknown = Misfit(0.2, np.nan, np.nan, None, 0.0, True, False)
-    assert misfit.warning(with_misfit(e, unknown)) == ""
-    assert misfit.fact(with_misfit(e, unknown)) == "What the line misses is not known"
+        assert lack_of_fit.warning(with_lack_of_fit(e, calm)) == ""
+    unknown = LackOfFit(0.2, np.nan, np.nan, None, 0.0, True, False)
+    assert lack_of_fit.warning(with_lack_of_fit(e, unknown)) == ""
+    assert lack_of_fit.fact(with_lack_of_fit(e, unknown)) == "What the line misses is not known"
 
 
 def test_methods_without_a_line_have_no_parts() -> None:
     e = explained(slope, method=peers.TILIA)
-    assert e.misfit is None
+    assert e.lack_of_fit is None
     assert e.interactions(3) == ()
 
 
@@ -109,14 +111,14 @@ def test_methods_without_a_line_have_no_parts() -> None:
 def test_few_rows_say_nothing(view: str) -> None:
     for budget in (1, 2, 4, 20):
         e = explained(product, view, budget=budget)
-        assert e.misfit is not None
-        assert not e.misfit.is_known
+        assert e.lack_of_fit is not None
+        assert not e.lack_of_fit.is_known
         assert e.interactions(2) == ()
         assert not any("act together" in w for w in e.warnings)
     flat = explained(lambda X: np.full(len(X), 0.25), view)
-    assert flat.misfit is not None
-    assert not flat.misfit.is_known
-    assert flat.misfit.far == 0.0
+    assert flat.lack_of_fit is not None
+    assert not flat.lack_of_fit.is_known
+    assert flat.lack_of_fit.far == 0.0
 
 
 @pytest.mark.parametrize("view", ["binned", "continuous"])
@@ -124,9 +126,9 @@ def test_one_feature_has_no_pairs(view: Any) -> None:
     e = eagle.Explainer(lambda X: X[:, 0] ** 3, eagle.Table(DATA[:, :1], view=view)).explain(
         DATA[0, :1]
     )
-    assert e.misfit is not None
-    assert e.misfit.together < 0.01
-    assert e.misfit.pair is None
+    assert e.lack_of_fit is not None
+    assert e.lack_of_fit.together < 0.01
+    assert e.lack_of_fit.pair is None
     assert e.interactions(5) == ()
 
 
@@ -135,8 +137,8 @@ def test_many_features_are_looked_at_in_part() -> None:
     e = eagle.Explainer(lambda X: 2 * X[:, 7] + X[:, 7] * X[:, 8], wide, budget=700).explain(
         wide[0]
     )
-    assert e.misfit is not None
-    assert e.misfit.is_known
+    assert e.lack_of_fit is not None
+    assert e.lack_of_fit.is_known
     assert e.interactions(10) == ()
     assert explained(slope, budget=500).interactions(99)[5:] != ()
 
@@ -159,9 +161,9 @@ def test_columns_that_say_the_same_are_no_harm() -> None:
             ),
         ),
     )
-    assert e.misfit is not None
-    assert twice.misfit is not None
-    assert twice.misfit.line == pytest.approx(e.misfit.line, abs=1e-6)
+    assert e.lack_of_fit is not None
+    assert twice.lack_of_fit is not None
+    assert twice.lack_of_fit.line == pytest.approx(e.lack_of_fit.line, abs=1e-6)
 
 
 def test_k_is_checked() -> None:
@@ -202,7 +204,7 @@ def test_plans_that_are_answered_later_keep_their_moves(tmp_path: Path) -> None:
     plan = eagle.Explainer(slope, DATA, task="regression").plan(DATA[0])
     plan.save(tmp_path / "plan.json")
     later = eagle.Plan.load(tmp_path / "plan.json").fit(slope(plan.inputs))
-    assert later.misfit == plan.fit(slope(plan.inputs)).misfit
+    assert later.lack_of_fit == plan.fit(slope(plan.inputs)).lack_of_fit
 
 
 def test_many_levels_are_not_features_that_act_together() -> None:
@@ -215,8 +217,8 @@ def test_many_levels_are_not_features_that_act_together() -> None:
         return effect[x["city"].astype(int)] + 0.3 * x["a"]
 
     for e in Explainer(model, table, task="regression").explain_many(table.iloc[:4]):
-        assert e.misfit is not None
-        assert e.misfit.together < 0.05
+        assert e.lack_of_fit is not None
+        assert e.lack_of_fit.together < 0.05
         assert not e.warnings
 
 

@@ -50,7 +50,7 @@ MAX_ROWS: Final = 2048
 """The largest number of rows used: the first ones."""
 
 MAX_FEATURES: Final = 500
-"""The largest number of features for which the misfit is computed: more would take seconds."""
+"""The largest number of features for which the lack of fit is computed: more would take seconds."""
 
 MAX_CURVED_FEATURES: Final = 150
 """The largest number of features whose position is fitted: those with the largest scores."""
@@ -92,7 +92,7 @@ class Pair:
 
 @final
 @dataclass(frozen=True)
-class Misfit:
+class LackOfFit:
     """Shares of the local variation: the `line`'s, that of `position`, and what features do
     `together`. They sum to 1. They are NaN where they are not known.
 
@@ -122,7 +122,7 @@ class Misfit:
         return self.together**2 / both if both > 0 else 0.0
 
 
-def misfit(e: Explanation) -> Misfit | None:
+def lack_of_fit(e: Explanation) -> LackOfFit | None:
     """What the line of an explanation misses; None where it has no line."""
     if not is_line(e):
         return None
@@ -135,9 +135,9 @@ def misfit(e: Explanation) -> Misfit | None:
     binned = not masks and bool(_matches(e.evidence).all())
     if rows is None or parts is None:
         line = np.nan if rows is None else rows.line
-        return Misfit(line, np.nan, np.nan, None, far, binned, masks)
+        return LackOfFit(line, np.nan, np.nan, None, far, binned, masks)
     pair = next((pair for pair in rows.pairs(1) if pair.is_notable), None)
-    return Misfit(*parts, pair, far, binned, masks)
+    return LackOfFit(*parts, pair, far, binned, masks)
 
 
 def interactions(e: Explanation, k: int) -> tuple[Pair, ...]:
@@ -224,7 +224,7 @@ class LocalRows:
 
     @classmethod
     def of(cls, e: Explanation) -> LocalRows | None:
-        """None where the misfit is not known: too few rows, too many features, or equal answers."""
+        """None where it is not known: too few rows, too many features, or equal answers."""
         evidence = e.evidence
         n, d = evidence.features.shape
         if d > MAX_FEATURES:

@@ -1,4 +1,7 @@
-"""Do runs rank positive scores, and negative ones, in the same order?"""
+"""Do runs agree on signs and on ranks? BELIEF's figures, of scores of shape (runs, d).
+
+An array does not say whether its scores have signs: give only scores that have.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +12,33 @@ from eagle._values.arrays import Array
 from eagle._values.text import finite, short_repr
 from eagle._values.ties import rank
 from eagle.errors import InputError
-from eagle.metrics.entropy import sign_entropy
 from eagle.metrics.validate import pairs, runs
 
-__all__ = ["consistency", "rank_similarity"]
+ABSENCE_PENALTY = 0.1
+"""The penalty for features that are always 0: see `sign_entropy`."""
 
 
-def __dir__() -> list[str]:
-    """What users import."""
-    return sorted(__all__)
+def sign_entropy(scores: ArrayLike) -> float:
+    """ASFE: the entropy of signs over runs, in bits, averaged over features.
+
+    `scores` has the shape (runs, d). p is a feature's share of positive scores among those that
+    are not 0; a feature that is always 0 adds nothing. So runs that give 0 to most features would
+    look perfect. Hence BELIEF's penalty: where the entropy is 0 and only m < d/2 features are ever
+    not 0, the result is 0.1·(d − m)/d.
+    """
+    by_run = runs(scores)
+    up, down = (by_run > 0).sum(axis=0), (by_run < 0).sum(axis=0)
+    doubt = _entropy(np.stack([up, down]) / np.maximum(up + down, 1))
+    d, present = len(up), int(np.count_nonzero(up + down))
+    if doubt == 0 and present < d / 2:
+        return ABSENCE_PENALTY * (d - present) / d
+    return doubt
+
+
+def _entropy(shares: Array) -> float:
+    """The mean over columns of the entropy of shares, shape (classes, d), in bits."""
+    logs = np.log2(shares, out=np.zeros_like(shares), where=shares > 0)
+    return float(np.mean(np.abs((shares * logs).sum(axis=0))))  # never −0
 
 
 PERSISTENCE = 0.2

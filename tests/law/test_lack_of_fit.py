@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import eagle
-from eagle._engine.misfit import Misfit
+from eagle._engine.lack_of_fit import LackOfFit
 from eagle._tables.moves import Moves
 from eagle._values.arrays import Array
 from tables import explainer_of
@@ -56,7 +56,7 @@ def values(e: eagle.Explanation, k: int) -> Array | None:
     return e.evidence.moves.values(e.evidence.points, k)
 
 
-def numbers(m: Misfit | None) -> list[float]:
+def numbers(m: LackOfFit | None) -> list[float]:
     assert m is not None
     return [m.line, m.position, m.together, m.far]
 
@@ -68,7 +68,9 @@ def test_units_do_not_matter(view: str, scale: float, shift: float, turned: bool
     a = -scale if turned else scale
     plain = explained(view)
     moved = explained(view, model=lambda X: a * (bent(X) + shift))
-    assert numbers(moved.misfit) == pytest.approx(numbers(plain.misfit), rel=1e-4, abs=1e-5)
+    assert numbers(moved.lack_of_fit) == pytest.approx(
+        numbers(plain.lack_of_fit), rel=1e-4, abs=1e-5
+    )
     for one, other in zip(moved.interactions(3), plain.interactions(3), strict=True):
         assert one.names == other.names
         assert one.share == pytest.approx(other.share, rel=1e-4, abs=1e-6)
@@ -95,7 +97,7 @@ def test_the_order_of_columns_does_not_matter(order: list[int], view: str) -> No
             ),
         ),
     )
-    assert numbers(turned.misfit) == pytest.approx(numbers(e.misfit), rel=1e-6, abs=1e-9)
+    assert numbers(turned.lack_of_fit) == pytest.approx(numbers(e.lack_of_fit), rel=1e-6, abs=1e-9)
     one, other = e.interactions(1)[0], turned.interactions(1)[0]
     assert set(one.names) == set(other.names)
     assert one.share == pytest.approx(other.share, rel=1e-6)
@@ -104,15 +106,15 @@ def test_the_order_of_columns_does_not_matter(order: list[int], view: str) -> No
 @given(st.integers(0, 399), st.sampled_from(["binned", "continuous"]), st.integers(0, 3))
 def test_a_line_in_the_values_is_never_warned_of(row: int, view: str, seed: int) -> None:
     e = explained(view, row, straight, random_state=seed)
-    assert e.misfit.together < 0.05
+    assert e.lack_of_fit.together < 0.05
     assert not any("mislead" in w for w in e.warnings)
 
 
 @pytest.mark.parametrize("view", ["binned", "continuous"])
 def test_files_keep_what_the_line_misses(view: str) -> None:
     e = explained(view, row=7)
-    again = eagle.Explanation.from_json(e.to_json())
-    assert again.misfit == e.misfit
+    again = eagle.Explanation.from_dict(e.to_dict())
+    assert again.lack_of_fit == e.lack_of_fit
     assert again.interactions(4) == e.interactions(4)
     for k in range(5):
         one, other = (values(x, k) for x in (e, again))

@@ -10,12 +10,13 @@ from typing import Final
 import numpy as np
 
 from eagle._engine.default import PARTS
-from eagle._engine.misfit import Misfit, is_line
+from eagle._engine.lack_of_fit import LackOfFit, is_line
 from eagle._engine.names import method_by_name, name_by_printed
 from eagle._engine.targets import answers_of, bounds_of
 from eagle._values.posterior import ALL_MASKS
 from eagle._values.text import clean, finite, short
 from eagle.contracts import Need
+from eagle.display.numbers import count, number
 from eagle.explanation import Explanation
 
 MAX_DOUBT_BINNED: Final = 0.33
@@ -36,7 +37,7 @@ ENDS: Final = (0.05, 0.95)
 
 def warning(e: Explanation) -> str:
     """What is likely to mislead, and what to do; "" if single scores can be trusted."""
-    m = None if fits(e) else e.misfit
+    m = None if fits(e) else e.lack_of_fit
     if m is None or not misleads(m):
         return ""
     if m.pair is None:
@@ -46,28 +47,28 @@ def warning(e: Explanation) -> str:
     if m.far > MAX_DEVIATIONS:
         model = "model" if e.difference is None else "models"
         told += (
-            f"; the line says {says(e)} of this row, the {model} {e.prediction:.4g}: it is unlike "
-            "its neighbourhood"
+            f"; the line says {says(e)} of this row, the {model} {number(e.prediction)}: it is "
+            "unlike its neighbourhood"
         )
     return clean(f"{told}. Single scores may mislead: {_remedy(e, m)}")
 
 
 def fits(e: Explanation) -> bool:
-    """Whether the R² shows that a line fits, so that the misfit need not be computed."""
+    """Whether the R² shows that a line fits, so that the lack of fit need not be computed."""
     exact = e.posterior is not None and e.posterior.kind == ALL_MASKS
     return e.r2_held_out > GOOD_HELD_OUT_R2 or (
         exact and e.r2 > GOOD_HELD_OUT_R2
     )  # NaN is not good
 
 
-def misleads(m: Misfit) -> bool:
+def misleads(m: LackOfFit) -> bool:
     """Whether single scores are likely to mislead."""
     return m.is_known and m.doubt > (MAX_DOUBT_BINNED if m.binned else MAX_DOUBT_CONTINUOUS)
 
 
 def fact(e: Explanation) -> str:
     """What the line misses, where that is no reason to doubt its scores."""
-    m = None if fits(e) else e.misfit
+    m = None if fits(e) else e.lack_of_fit
     if m is None or m.line > MIN_LINE_SHARE or misleads(m):
         return ""
     whole = e.posterior is not None and e.posterior.kind == ALL_MASKS
@@ -99,13 +100,13 @@ def _explainer(e: Explanation, option: str, refused: set[Need]) -> str:
     return f"eagle.Explainer(…, {option}{'' if able else ', method=eagle.methods.DEFAULT'})"
 
 
-def _moves(e: Explanation, m: Misfit) -> bool:
+def _moves(e: Explanation, m: LackOfFit) -> bool:
     """Whether the continuous view would show more: a number of one model is explained as a bin. The
     difference of two is explained from a survey, which has the binned view alone."""
     return m.binned and e.difference is None and any(finite(value) for value in e.data)
 
 
-def _shares(m: Misfit, what: str = "a line") -> str:
+def _shares(m: LackOfFit, what: str = "a line") -> str:
     """The shares in per cent, in words. They sum to 100."""
     line, position = round(100 * m.line), round(100 * m.position)
     first = f"{line}% of the variation is explained by {what}"
@@ -118,8 +119,8 @@ def _shares(m: Misfit, what: str = "a line") -> str:
     return f"{first}, {position}% by {alone}, and {rest}"
 
 
-def _remedy(e: Explanation, m: Misfit) -> str:
-    """What to do about a misfit."""
+def _remedy(e: Explanation, m: LackOfFit) -> str:
+    """What to do about a lack of fit."""
     advice = []
     if m.pair is not None:
         advice.append(f"look at {' × '.join(short(name, 40) for name in m.pair.names)}")
@@ -152,16 +153,16 @@ def clipped_answers(e: Explanation) -> str:
     if e.link is None or many <= MAX_CLIPPED_SHARE * rows:
         return ""
     return (
-        f"{many} of {rows} probabilities are within {e.link.clip:g} of 0 or 1 and were clipped, so "
-        "their differences are lost. If the model never answers exactly 0 or 1, give "
-        "a smaller link=eagle.Logit(clip)"
+        f"{count(many)} of {count(rows)} probabilities are within {e.link.clip:g} of 0 or 1 and "
+        "were clipped, so their differences are lost. If the model never answers exactly 0 or 1, "
+        "give a smaller link=eagle.Logit(clip)"
     )
 
 
 # -- what was not seen ----------------------------------------------------------------------------
 
 MIN_CARRIERS: Final = 5.0
-"""The warning of a jump is given if fewer rows than this carry the misfit."""
+"""The warning of a jump is given if fewer rows than this carry the lack of fit."""
 
 MIN_CARRIER_SHARE: Final = 0.1
 """They must also be less than this share of the rows."""
@@ -188,18 +189,18 @@ def rare(e: Explanation) -> str:
         what = "that" if np.isfinite(high - low) else "one more such row"
         allowed = f"Intervals allow for {what}; "
     # Within a bin, a number with a heavy tail looks the same, without a jump.
-    jumps = np.isfinite(high - low) or (e.misfit is not None and not e.misfit.binned)
+    jumps = np.isfinite(high - low) or (e.lack_of_fit is not None and not e.lack_of_fit.binned)
     if carriers < min(MIN_CARRIERS, MIN_CARRIER_SHARE * rows) and e.r2 < GOOD_HELD_OUT_R2 and jumps:
         return (
-            f"{carriers:.0f} of {rows} rows hold{'s' * (carriers < 1.5)} nearly all that the line "
-            "misses: the answers change much where hardly any row is, and rows that were not asked "
-            "may jump, too. "
+            f"{count(carriers)} of {count(rows)} rows hold{'s' * (carriers < 1.5)} nearly all that "
+            "the line misses: the answers change much where hardly any row is, and rows that were "
+            "not asked may jump, too. "
             f"{_sentence(allowed, remedy)}"
         )
     if np.isfinite(high - low) and np.ptp(y) < MIN_SPAN * (high - low):
         return (
-            f"near this input the model's answers span {np.ptp(y):.2g} of a possible "
-            f"{high - low:.2g}: a jump that no row met would change the scores. "
+            f"near this input the model's answers span {number(np.ptp(y), 2)} of a possible "
+            f"{number(high - low, 2)}: a jump that no row met would change the scores. "
             f"{_sentence(allowed, remedy)}"
         )
     return ""
@@ -212,8 +213,9 @@ RULE_OF_THREE: Final = 3
 def unseen(e: Explanation) -> str:
     """A sentence on jumps that the rows may have missed, if answers have no bounds; else ""."""
     low, high = bounds_of(e.target, e.evidence.answers, e.task, e.link)
-    rows, exact = int(e.evidence.often.sum()), e.posterior is None or e.posterior.kind == ALL_MASKS
-    repeated = bool((e.evidence.often > 1).all())  # then hardly any other row can be drawn
+    rows = int(e.evidence.repeats.sum())
+    exact = e.posterior is None or e.posterior.kind == ALL_MASKS
+    repeated = bool((e.evidence.repeats > 1).all())  # then hardly any other row can be drawn
     if exact or repeated or np.isfinite(high - low) or rows <= RULE_OF_THREE:
         return ""
     jump = f"jump that affects fewer than 1 in {rows // RULE_OF_THREE} rows could have gone unseen"
@@ -263,4 +265,4 @@ def says(e: Explanation) -> str:
     """The line's value at the instance as text; no probability below 0 or above 1."""
     if probable(e) and not 0 <= e.local_prediction <= 1:
         return "more than 1" if e.local_prediction > 1 else "less than 0"
-    return f"{e.local_prediction:.4g}".replace("-", "−")
+    return number(e.local_prediction)

@@ -9,7 +9,7 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 import eagle
-from eagle._engine.misfit import RATIOS, LocalRows, Misfit
+from eagle._engine.lack_of_fit import RATIOS, LackOfFit, LocalRows
 from eagle._sources.masks import Fair
 from eagle._sources.texts import Texts
 from eagle._tables.background import Background
@@ -23,8 +23,8 @@ EVEN = np.tile((np.arange(256) + 0.5) / 256, (6, 1)).T
 """Six columns of 256 even values: each quartile bin keeps all its 64 values."""
 
 
-def told(model: Any, data: Any, x: Any, **how: Any) -> Misfit:
-    found = explainer_of(model, data, task="regression", **how).explain(x).misfit
+def told(model: Any, data: Any, x: Any, **how: Any) -> LackOfFit:
+    found = explainer_of(model, data, task="regression", **how).explain(x).lack_of_fit
     assert found is not None
     return found
 
@@ -89,7 +89,7 @@ def test_masks_have_no_position() -> None:
 
     text = "alpha beta gamma delta epsilon zeta eta theta"
     e = eagle.Explainer(model, Texts(sizes=Fair()), task="regression", budget=256).explain(text)
-    m = e.misfit
+    m = e.lack_of_fit
     assert m is not None
     assert m.masks
     assert m.position == 0.0
@@ -149,7 +149,7 @@ def test_steps_of_single_features_are_position(view: Any) -> None:
 
     explainer = eagle.Explainer(model, eagle.Table(data, view=view), task="regression")
     found = explainer.explain_many(data[:6], progress=False)
-    assert max(e.misfit.together for e in found if e.misfit) < 0.08
+    assert max(e.lack_of_fit.together for e in found if e.lack_of_fit) < 0.08
     assert np.mean([e.interactions(1)[0].p < 0.05 for e in found]) < 0.5
 
 
