@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from dataclasses import replace
 from typing import Any
 from unicodedata import bidirectional
@@ -16,10 +17,11 @@ import eagle
 from catalogue import LABELS, PICTURES, TEXTS, TWO, brightness, mood
 from eagle import methods, peers
 from eagle._values import png
+from eagle._values.posterior import Bounds
 from eagle._values.subject import MAX_PIXELS, Image, Passage
 from eagle.cli.demo import DEMOS
 from eagle.display.numbers import Numbers, number
-from eagle.display.panels import panels
+from eagle.display.panels import outlines, pictures
 from eagle.display.sheet import Shown
 from eagle.display.text import cells
 from eagle.errors import InputError
@@ -125,10 +127,8 @@ def test_segments_on_a_page_have_outlines(picture: eagle.Explanation) -> None:
     pixels = PICTURES[0].repeat(5, axis=0).repeat(5, axis=1)
     sheet = replace(picture, subject=Image.of(pixels, large - 1)).sheet().shown
     assert isinstance(sheet.subject, Image)
-    shown = panels(sheet, sheet.subject)
-    side = large.shape[1]
-    doubt = shown[:, 2 * side + 8 :, 0].astype(float)
-    assert (doubt[:, 14] < 0.7 * doubt[:, 13]).mean() > 0.7  # where column 2 meets column 3
+    heat = pictures(sheet, sheet.subject)[1].astype(float).sum(axis=2)
+    assert (heat[:, 14] < 0.7 * heat[:, 13]).mean() > 0.7  # where column 2 meets column 3
 
 
 def test_a_long_text_is_explained_by_sentences_and_says_so() -> None:
@@ -148,15 +148,22 @@ def test_a_long_text_is_explained_by_sentences_and_says_so() -> None:
 # -- plots --------------------------------------------------------------------------------------
 
 
+def bounds(scores: Any, half: Any) -> Bounds:
+    return Bounds(scores, scores - half, scores + half, 0.95)
+
+
 def test_image_draws_three_panels_or_two_without_intervals(picture: eagle.Explanation) -> None:
-    axes = eagle.plot.image(picture)
+    wide = replace(picture, posterior=bounds(picture.scores, np.linspace(0.1, 0.9, 8)))
+    axes = eagle.plot.image(wide)
     assert len(axes) == 3
     axes[0].figure.canvas.draw()
+    same = replace(picture, posterior=bounds(picture.scores, np.full(8, 0.1)))
+    assert len(eagle.plot.image(same)) == 2
     assert len(eagle.plot.image(replace(picture, posterior=None))) == 2
     figure, given = plt.subplots(1, 3)
-    assert eagle.plot.image(picture, given)[1] is given[1]
+    assert eagle.plot.image(wide, given)[1] is given[1]
     with pytest.raises(InputError, match="draws on 3 matplotlib Axes"):
-        eagle.plot.image(picture, figure.add_subplot())
+        eagle.plot.image(wide, figure.add_subplot())
     with pytest.raises(InputError, match="images"):
         eagle.plot.image(explained(TEXTS[0]))
 
@@ -175,6 +182,12 @@ def test_image_hides_what_is_not_sure_or_not_strong(picture: eagle.Explanation) 
     assert coloured(sure=False, max_display=None) == set(range(8))
     written = [t.get_text() for t in eagle.plot.image(picture, numbers=True)[1].texts]
     assert sorted(written) == [str(k) for k in range(8)]
+    outlined = eagle.plot.image(picture, max_display=3)[0]
+    assert [t.get_text() for t in outlined.texts if t.get_text().isdigit()] == [
+        str(k) for k in sure[:3]
+    ]
+    page = picture._repr_html_()
+    assert re.findall(r"<text [^>]*font-size[^>]*>(\d+)</text>", page) == [str(k) for k in sure[:5]]
     for wrong in (0, -1, True, "two"):
         with pytest.raises(InputError, match="how many segments to show"):
             coloured(max_display=wrong)
@@ -256,6 +269,16 @@ def test_columns_stay_below_one_another_beside_wide_characters() -> None:
     assert len({cells(line[: line.index(" … ")]) for line in lines}) == 1
 
 
+def half_dark() -> eagle.Explanation:
+    """Of a model that sees half of an image."""
+    return eagle.Explainer(
+        lambda x: brightness(np.where((np.arange(6) < 3)[:, None], x, 0.0)),
+        eagle.Images(LABELS, fill=0),
+        budget=60,
+        **TWO,
+    ).explain(PICTURES[0])
+
+
 def test_what_is_not_sure_is_seen_where_the_score_is(picture: eagle.Explanation) -> None:
     large = LABELS.repeat(9, axis=0).repeat(9, axis=1) - 1
     scores = np.full(8, 0.5)
@@ -263,11 +286,10 @@ def test_what_is_not_sure_is_seen_where_the_score_is(picture: eagle.Explanation)
     interval = np.where(unsure[:, None], [-1.0, 2.0], [0.4, 0.6])
     flat = Image.of(np.full(large.shape, 0.5), large)
     shown = Shown(flat, scores, interval, ~unsure, unsure, True, 0.95, Numbers(2))
-    heat = panels(shown, flat)[:, large.shape[1] + 4 :]
-    heat = heat[:, : large.shape[1]].astype(int)
-    stripes = np.array([len(np.unique(heat[large == k], axis=0)) for k in range(8)])
-    assert (stripes[~unsure] <= 2).all()  # its colour, and its outline
-    assert (stripes[unsure] >= 3).all()
+    heat = pictures(shown, flat)[1].astype(int)
+    grey = np.array([np.ptp(np.median(heat[large == k], axis=0)) < 90 for k in range(8)])
+    assert grey.tolist() == unsure.tolist()
+    assert [one.number for one in outlines(shown, flat)] == [1, 3, 5, 7]
     e = explained("a good film, long and dull, bad or so they say")
     assert e.sheet().shown.unsure.any()
     assert isinstance(e.subject, Passage)
@@ -280,16 +302,14 @@ def test_what_is_not_sure_is_seen_where_the_score_is(picture: eagle.Explanation)
     }
     for name, doubtful in zip(e.names, e.sheet().shown.unsure, strict=True):
         assert frames[name] == ("--" if doubtful else "-")
-    marked = eagle.Explainer(
-        lambda x: brightness(np.where((np.arange(6) < 3)[:, None], x, 0.0)),
-        eagle.Images(LABELS, fill=0),
-        budget=60,
-        **TWO,
-    ).explain(PICTURES[0])
+    marked = half_dark()
     axes = eagle.plot.image(marked, sure=False, max_display=None)
     assert marked.sheet().shown.unsure.any()
-    assert "hatched" in axes[1].get_title(loc="left")
-    assert len(axes[1].images) == 3
+    assert "pale" in axes[1].get_title(loc="left")
+    alpha = np.asarray(axes[1].images[1].get_alpha())
+    assert isinstance(marked.subject, Image)
+    doubt = marked.doubtful()[marked.subject.labels]
+    assert alpha[doubt].max() < alpha[~doubt].min()
 
 
 def warned(e: eagle.Explanation) -> eagle.Explanation:

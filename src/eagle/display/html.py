@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
 from collections.abc import Sequence
 from html import escape
 
-from eagle._values import png
 from eagle._values.subject import Curves, Image, Passage
 from eagle._values.text import clean, short
 from eagle.comparison import Comparison
@@ -14,22 +12,20 @@ from eagle.display import tables
 from eagle.display.colours import GREY
 from eagle.display.curves import drawing
 from eagle.display.features import features
-from eagle.display.panels import panels
+from eagle.display.panels import figures
 from eagle.display.sheet import (
     MAX_FACT_CHARACTERS,
     MAX_FEATURES,
-    NOT_SURE,
     Shown,
     hue,
     pieces,
-    ways,
 )
 from eagle.display.sheet import sheet as sheet_of
 from eagle.display.style import STYLE
 from eagle.explanation import Explanation
 
-SIDES, MAX_BYTES = (128, 112, 96, 80, 64, 48), 36_000
-"""Pixels of an image's side on a page: the largest of these whose PNG has at most `MAX_BYTES`
+SIDES, MAX_BYTES = (224, 160, 128, 112, 96, 80, 64, 48), 27_000
+"""Pixels of an image's side on a page: the largest of these whose PNGs have at most `MAX_BYTES`
 bytes."""
 
 
@@ -54,27 +50,10 @@ def _subject(shown: Shown) -> str:
     if isinstance(shown.subject, Passage):
         return f'<div class="words" dir="auto">{_words(shown, shown.subject)}</div>'
     if isinstance(shown.subject, Image):
-        says = "the image, its segments by score, and by the width of their intervals"
-        hatched = f" Hatched: {NOT_SURE}." if shown.unsure.any() else ""
-        hatched += " On the right: the darker, the wider the interval." * bool(shown.doubt.any())
-        wide, data = _draw(shown, shown.subject)
-        return (
-            f'<img alt="{says}" width="{wide}" src="data:image/png;base64,{data}">'
-            f'<div class="fact">{ways([shown.slopes])}{hatched}</div>'
-        )
+        return figures(shown, shown.subject, SIDES, MAX_BYTES)
     if isinstance(shown.subject, Curves):
         return drawing(shown, shown.subject)
     return ""
-
-
-def _draw(shown: Shown, picture: Image) -> tuple[int, str]:
-    """The width of the panels on the page, and their PNG, as large as its bytes may be."""
-    widest = max(panels(shown, picture).shape[1], 320)
-    for side in SIDES:
-        data = png.encode(panels(shown, picture, side))
-        if len(data) <= MAX_BYTES:
-            break
-    return widest, b64encode(data).decode()
 
 
 def _words(shown: Shown, passage: Passage) -> str:

@@ -67,8 +67,11 @@ class Numbers:
         return cls(min(max(places - power, 0), MAX_DECIMALS))
 
     def tick(self, value: float) -> str:
-        """A number of an axis, where 0 is 0."""
-        return self.plain(value) if value else "0"
+        """A number of an axis, where 0 is 0, and powers of ten have no needless zeros."""
+        digits, power, exponent = self.plain(value).partition("e")
+        if not power:
+            return digits if value else "0"
+        return f"{digits.rstrip('0').rstrip('.')}e{exponent}"
 
     def plain(self, value: float) -> str:
         """With a true minus."""

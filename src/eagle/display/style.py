@@ -21,7 +21,18 @@ BARS: Final = """
 .eagle td.t,.eagle th.t{text-align:left;white-space:normal}.eagle td.t{min-width:7rem}
 .eagle td.b,.eagle th.b{width:34%;min-width:6.5rem;padding:.2rem .8rem}
 .eagle table.one td.t:first-child{width:32%}
-@media(max-width:640px){
+.eagle .pictures{display:flex;flex-wrap:wrap;gap:1rem;margin:1rem 0 .5rem}
+.eagle .pictures figure{margin:0;flex:0 1 17rem;min-width:8.5rem}
+.eagle .pictures figcaption{color:var(--soft);font-size:.875em}
+.eagle .photo{position:relative}.eagle .photo svg{position:absolute;inset:0;height:100%}
+.eagle .pictures img{display:block;width:100%;height:auto;image-rendering:pixelated}
+.eagle .photo path{fill:none;vector-effect:non-scaling-stroke;stroke-linecap:square}
+.eagle .photo .under{stroke:#fff;stroke-width:4.5}.eagle .photo .edge{stroke-width:2.5}
+.eagle .edge.up{stroke:var(--up)}.eagle .edge.down{stroke:var(--down)}
+.eagle .edge.flat{stroke:var(--flat)}
+.eagle .photo text{text-anchor:middle;dominant-baseline:central;font-weight:700;fill:#000;
+stroke:#fff;stroke-width:.25em;paint-order:stroke}
+@media(max-width:640px){.eagle .pictures figure{flex-basis:45%}
 .eagle table.bars,.eagle table.bars tbody,.eagle table.bars thead,.eagle table.bars caption{
 display:block}
 .eagle table.bars thead tr{display:flex}.eagle table.bars thead th{display:none}
@@ -56,7 +67,6 @@ font-variant-numeric:tabular-nums}
 .eagle .words span.part{display:block;border-width:0 0 0 4px;border-style:solid;
 padding:.1em .6em;margin:.2em 0;line-height:1.5}.eagle .part small{opacity:.75}
 .eagle .words,.eagle bdi{overflow-wrap:anywhere;white-space:pre-line}
-.eagle img{image-rendering:pixelated;margin:.4em 0}
 .eagle .note{border-left:3px solid var(--soft);padding-left:.6em;margin:.4em 0}
 .eagle .warn{border-left:3px solid var(--down);padding-left:.6em;margin:.4em 0}
 """ + BARS

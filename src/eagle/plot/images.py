@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
@@ -13,9 +14,10 @@ from eagle._values.checks import check_flags, integer
 from eagle._values.packages import package
 from eagle._values.posterior import LEVEL
 from eagle._values.subject import Image
-from eagle.display.colours import DOWN, UP
+from eagle.display.colours import DOWN, GREY, UP
 from eagle.display.numbers import at_level
-from eagle.display.sheet import NOT_SURE, likeliest
+from eagle.display.panels import edges, middle_of, strongest_sure, widths_differ
+from eagle.display.sheet import NOT_SURE, Shown, likeliest
 from eagle.errors import InputError
 from eagle.explanation import Explanation
 from eagle.plot.drawing import plot_function
@@ -35,9 +37,6 @@ if TYPE_CHECKING:
 UNSURE_OPACITY, SURE_OPACITY = 0.35, 0.75
 """The opacity of a segment's colour: where its sign is not sure, and where it is."""
 
-MIN_STRIPE_PIXELS = 240
-"""Stripes are drawn in at least this many pixels a side."""
-
 
 @plot_function
 def image(
@@ -49,13 +48,14 @@ def image(
     max_display: int | None = 5,
     numbers: bool = False,
 ) -> NDArray[np.object_]:
-    """The image, a signed heat map over its segments, and how wide their intervals are.
+    """The image with its strongest segments outlined, and a signed heat map over all segments.
 
     Blue segments push the answer up, orange ones down. The `max_display` strongest of those whose
-    sign is sure (`Explanation.sure`) have a colour. `max_display=None` colours all of these; with
-    `sure=False`, others too, pale and hatched. With `numbers`, each segment has its number, by
-    which tables name it. `axes` are three axes to draw on, or two if there are no intervals. The
-    axes drawn on are returned. Warnings of the explanation are written below the first.
+    sign is sure (`Explanation.sure`) are outlined, coloured, and numbered as tables name them;
+    None takes all of these, and with `sure=False` others have a pale colour too. With `numbers`,
+    each segment of the heat map has its number. A third picture shows how wide intervals are, if
+    their widths differ. `axes` are as many axes to draw on. The axes drawn on are returned. Notes
+    and warnings of the explanation are written below the first.
     """
     e = one(explanation, "image")
     if not isinstance(e.subject, Image):
@@ -64,7 +64,8 @@ def image(
     if max_display is not None:
         integer(max_display, "max_display, how many segments to show,", 1)
     plt = package("matplotlib.pyplot", "image", "plot")
-    known, own = e.posterior is not None, None
+    drawn, own = Shown.of(e, level), None
+    known = widths_differ(drawn)
     if axes is None:
         high, wide = e.subject.labels.shape
         size = (3.1 * (3 if known else 2) + 0.9, min(max(3.1 * high / wide, 1.2), 9.0) + 0.45)
@@ -73,11 +74,14 @@ def image(
     shown = _which_segments(e, level, sure, max_display)
     title = wrap(e.title, 40)
     _plain(panels[0], e.subject.pixels, "\n".join(title))
+    chosen = [k for k in strongest_sure(drawn, None) if shown[k]]
+    _outline(panels[0], e, chosen)
+    _number_segments(panels[0], e.subject.labels, chosen)
     if own is not None:
         own.set_figheight(own.get_figheight() + 0.17 * (len(title) - 1))
     _heat(panels[1], e, shown, max_display, sure, level)
     if numbers:
-        _number_segments(panels[1], e.subject.labels)
+        _number_segments(panels[1], e.subject.labels, range(len(e.scores)))
     if known:
         _doubt(panels[2], e, level)
     below(own, panels[0], [line for line in (likeliest(e), *cautions([e])) if line])
@@ -123,52 +127,52 @@ def _heat(
         interpolation="nearest",
     )
     _outlines(ax, e.subject.labels)
-    hatched = doubt & np.isfinite(values)
-    if hatched.any():
-        _hatch(ax, hatched)
+    unsure = bool((doubt & np.isfinite(values)).any())
     count = int(shown.sum())
     words = ["score"]
     if max_display is not None:
         words.append(f"the {count} strongest" if count > 1 else "the strongest")
     words += [f"sure at {at_level(level)}"] if sure else []
     words = words if count else [f"no segment is sure at {at_level(level)}"]
-    words += [f"hatched: {NOT_SURE}"] if hatched.any() else []
+    words += [f"pale: {NOT_SURE}"] if unsure else []
     ax.set_axis_off()
     ax.set_title(", ".join(words), loc="left", fontsize="small")
     _bar(ax, drawn)
 
 
-def _number_segments(ax: Axes, labels: NDArray[np.intp]) -> None:
-    """The number of each segment, at the pixel of it that is nearest to its middle."""
-    from matplotlib.patheffects import withStroke
+def _outline(ax: Axes, e: Explanation, chosen: Sequence[int]) -> None:
+    """The edges of segments, in the colour of which way they push, on white."""
+    from matplotlib.collections import LineCollection
 
-    for k in range(int(labels.max()) + 1):
-        rows, columns = np.nonzero(labels == k)
-        if len(rows):
-            away = (rows - rows.mean()) ** 2 + (columns - columns.mean()) ** 2
-            at = int(away.argmin())
-            ax.text(
-                columns[at],
-                rows[at],
-                str(k),
-                ha="center",
-                va="center",
-                fontsize="x-small",
-                color="black",
-                path_effects=[withStroke(linewidth=1.5, foreground="white")],
+    assert isinstance(e.subject, Image)
+    for k in chosen:
+        lines = np.array(list(edges(e.subject.labels == k)), dtype=float).reshape(-1, 2, 2) - 0.5
+        colour = (UP if e.scores[k] > 0 else DOWN) if e.signed else GREY
+        for look, wide in (("white", 3.6), (colour, 2.0)):
+            ax.add_collection(
+                LineCollection(list(lines), colors=look, linewidths=wide, capstyle="projecting")
             )
 
 
-def _hatch(ax: Axes, where: NDArray[np.bool_]) -> None:
-    """Stripes over some of the pixels."""
-    fine = -(-MIN_STRIPE_PIXELS // max(where.shape))  # a small image has too few pixels for stripes
-    large = where.repeat(fine, axis=0).repeat(fine, axis=1)
-    rows, columns = np.indices(large.shape)
-    step = max(6, max(large.shape) // 40)
-    ink = np.zeros((*large.shape, 4))
-    ink[large & ((rows + columns) % step < max(1, step // 5))] = (0.0, 0.0, 0.0, 0.5)
-    high, wide = where.shape
-    ax.imshow(ink, extent=(-0.5, wide - 0.5, high - 0.5, -0.5), interpolation="nearest")
+def _number_segments(ax: Axes, labels: NDArray[np.intp], chosen: Iterable[int]) -> None:
+    """The numbers of segments, at the pixel of each that is nearest to its middle."""
+    from matplotlib.patheffects import withStroke
+
+    for k in chosen:
+        if not (labels == k).any():
+            continue
+        row, column = middle_of(labels == k)
+        ax.text(
+            column,
+            row,
+            str(k),
+            ha="center",
+            va="center",
+            fontsize="small",
+            weight="bold",
+            color="black",
+            path_effects=[withStroke(linewidth=2, foreground="white")],
+        )
 
 
 def _colours(signed: bool) -> Any:

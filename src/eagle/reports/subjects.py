@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
 from html import escape
 from typing import Final
 
 import numpy as np
 
-from eagle._values import png
 from eagle._values.subject import Curves, Image, Passage
 from eagle.display.curves import drawing
 from eagle.display.html import lines
 from eagle.display.numbers import at_level
-from eagle.display.panels import pictures
-from eagle.display.parts import name, to_html
-from eagle.display.sheet import NOT_SURE, Shown, pieces, ways
+from eagle.display.panels import figures
+from eagle.display.parts import name
+from eagle.display.sheet import NOT_SURE, Shown, pieces
 
 SIDES: Final = (320, 256, 192, 128, 96, 64)
 """Pixels of an image's side, the most whose PNG files fit into the bytes."""
@@ -27,28 +25,12 @@ SHADES: Final = 10
 def subject(shown: Shown, most: int = 160_000) -> str:
     """The image, text or series; nothing for a table. An image has at most `most` bytes."""
     if isinstance(shown.subject, Image):
-        return _image(shown, shown.subject, most)
+        return figures(shown, shown.subject, SIDES, most)
     if isinstance(shown.subject, Passage):
         return (_prompt if shown.subject.labels else _words)(shown, shown.subject)
     if isinstance(shown.subject, Curves):
         return drawing(shown, shown.subject, 'class="c"')
     return ""
-
-
-def _image(shown: Shown, image: Image, most: int) -> str:
-    for side in SIDES:
-        files = [png.encode(part) for part in pictures(shown, image, side)]
-        if sum(map(len, files)) <= most:
-            break
-    hatched = f" Hatched: {NOT_SURE}." if shown.unsure.any() else ""
-    way = ways([shown.slopes]) if shown.signed else "The darker, the more it matters."
-    told = ("The image", f"{way}{hatched}", "How sure: the darker, the wider the interval")
-    each = "".join(
-        f'<figure><img alt="{to_html(words)}" src="data:image/png;base64,'
-        f'{b64encode(file).decode()}"><figcaption>{to_html(words)}</figcaption></figure>'
-        for words, file in zip(told, files, strict=False)
-    )
-    return f'<div class="pictures">{each}</div>'
 
 
 def _words(shown: Shown, passage: Passage) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from base64 import b64encode
+from dataclasses import asdict
 from typing import Any, Final, TypedDict
 
 import numpy as np
@@ -20,13 +21,14 @@ from eagle._values.subject import Curves, Image, Passage
 from eagle._values.text import clean, short
 from eagle.display import lack_of_fit
 from eagle.display.numbers import answer, at_level
-from eagle.display.panels import pictures
+from eagle.display.panels import captions, outlines, pictures
 from eagle.display.scale import Scale
 from eagle.display.sheet import (
     NOT_SURE,
     Bar,
     Shown,
     bars_of,
+    cut_label,
     hue,
     level_of,
     pieces,
@@ -74,7 +76,8 @@ class Payload(TypedDict):
     prediction and the line's value as they are written, `axis` the numbers along the scores, with
     their places. `cost` has `rows`, `calls`, `seconds`
     and what it `stopped` by. A `subject` is of a `kind`: an "image" has `images`, itself and its
-    segments by score and by how sure, as PNG; a "text" has its `words`; a "series" its strongest
+    segments by score and by how sure, as PNG with `words`, and
+    `outlines` of its strongest segments; a "text" has its `words`; a "series" its strongest
     `channels`, at their `times`, and the `edges` of its segments.
     """
 
@@ -156,7 +159,7 @@ def bar_of(bar: Bar, name: str) -> BarPayload:
     return {
         "key": str(bar.key),
         "name": short(name, MAX_NAME),
-        "condition": bar.short_label(MAX_NAME),
+        "condition": cut_label(bar.label, bar.name, MAX_NAME),
         "value": bar.value,
         "score": bar.score,
         "low": finite_or_none(bar.low),
@@ -214,11 +217,16 @@ def subject(e: Explanation) -> dict[str, Any] | None:
     """An image, a text or a series with its scores; None for rows of tables."""
     shown = Shown.of(e)
     if isinstance(e.subject, Image):
-        hatched = f" Hatched: {NOT_SURE}." if shown.unsure.any() else ""
+        parts = pictures(shown, e.subject, IMAGE_SIDE)
         return {
             "kind": "image",
-            "images": [_source(one) for one in pictures(shown, e.subject, IMAGE_SIDE)],
-            "note": f"{ways([shown.slopes])}{hatched}",
+            "images": [
+                {"src": _source(part), "words": words}
+                for part, words in zip(parts, captions(shown), strict=False)
+            ],
+            "size": [parts[0].shape[1], parts[0].shape[0]],
+            "outlines": [asdict(one) for one in outlines(shown, e.subject, IMAGE_SIDE)],
+            "note": "",
         }
     if isinstance(e.subject, Passage):
         return {

@@ -48,7 +48,7 @@ def overview(e: Explanations, rows: NDArray[np.intp], of: int, means: Means) -> 
     return {
         "rows": len(e),
         "of": of,
-        "importance": bars(means, order, e.labels, signed=False),
+        "importance": _importance_bars(e, means, order),
         "swarm": swarms,
         "axis": axis(Scale.over(e.scores[:, order[:MAX_SWARMS]].ravel())),
         "names": [short(name, 160) for name in e.names],
@@ -95,6 +95,15 @@ def bars(
         "order": order.tolist(),
         "level": means.level,
     }
+
+
+def _importance_bars(e: Explanations, means: Means, order: NDArray[np.intp]) -> dict[str, Any]:
+    """Mean sizes of scores, with the part of each that is from rows where it pushes up."""
+    drawn = bars(means, order, e.labels, signed=False)
+    if e.table.signed:
+        for bar, up in zip(drawn["bars"], np.maximum(e.scores, 0).mean(axis=0), strict=True):
+            bar["up"] = float(up)
+    return drawn
 
 
 def swarm(e: Explanations, rows: NDArray[np.intp], j: int) -> dict[str, Any]:
@@ -207,9 +216,11 @@ def groups(e: Explanations, j: int, order: NDArray[np.intp]) -> dict[str, Any]:
                 **bars(Means(e.names, value, low, high, LEVEL), order, e.labels, signed=True),
             }
         )
+    seen = [v for one in compared for bar in one["bars"] for v in (bar["low"], bar["high"])]
+    shared = axis(Scale.over([v for v in seen if v is not None]))
     return {
         "name": short(e.names[j], 160),
-        "groups": compared,
+        "groups": [{**one, "axis": shared} for one in compared],
         "ranges": values.levels is None and len(_distinct_numbers(values)) > NUMBER_GROUPS,
     }
 

@@ -7,7 +7,7 @@ import { dependencePlot, legend, swarms } from "./swarm.js";
 
 export function allView(page) {
   const top = h("div", { class: "bar-top" });
-  const importance = panel("Which features matter", "The mean size of each feature's score, with a 95% interval.");
+  const importance = panel("Which features matter", "The mean size of each feature's score, with a 95% interval. Blue: from rows where it pushes up; orange: the others.");
   const swarm = panel("For whom", "A point for each row, coloured by the row's own value. Pale: not sure which way.");
   const dependence = panel("How a value acts", "The score of a feature against its value, with 95% intervals.");
   const groups = panel("Groups beside one another", "How mean scores differ between groups, with intervals that hold for all at once.");
@@ -82,7 +82,7 @@ export function allView(page) {
   function drawImportance() {
     const svg = blank(document);
     importance.body.replaceChildren(svg);
-    bars(svg, { ...made.importance, signed: true }, { width: wide(importance), most: 12, title: "", label: "mean size of the score" });
+    bars(svg, made.importance, { width: wide(importance), most: 12, title: "", label: "mean size of the score" });
   }
 
   function features(value, change, none) {

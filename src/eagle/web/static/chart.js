@@ -72,19 +72,22 @@ const fixed = (value) => Number(value.toFixed(2));
 // One bar from 0 with its interval, drawn into `group` (an <svg> or <g>). What is there is kept and
 // moved, so that a change can be seen. `at` turns a score into a place; y and height are its row.
 export function mark(group, bar, at, y, height, colours = LIVE, sign = true) {
-  let [box, span, left, right] = ["box", "span", "left", "right"].map((part) => group.querySelector(`:scope > [data-part="${part}"]`));
+  let [box, rest, span, left, right] = ["box", "rest", "span", "left", "right"].map((part) => group.querySelector(`:scope > [data-part="${part}"]`));
   if (!box) {
     box = element(group, "rect", { "data-part": "box", rx: 1.5 });
+    rest = element(group, "rect", { "data-part": "rest" });
     span = element(group, "line", { "data-part": "span", "stroke-width": 1.6 });
     left = element(group, "line", { "data-part": "left", "stroke-width": 1.6 });
     right = element(group, "line", { "data-part": "right", "stroke-width": 1.6 });
   }
-  const [from, to] = [at(0), at(bar.score)].sort((a, b) => a - b);
+  const two = known(bar.up), end = two ? bar.up : bar.score; // of a mean size, a part pushes up
+  const [from, to] = [at(0), at(end)].sort((a, b) => a - b);
   const thick = height * 0.56, middle = y + height / 2, cap = height * 0.15;
   set(box, {
     x: fixed(from), y: fixed(middle - thick / 2), width: fixed(Math.max(to - from, 0.75)), height: fixed(thick),
-    fill: !sign ? colours.soft : bar.score < 0 ? colours.down : colours.up, "fill-opacity": clear(bar) ? 0.9 : 0.35,
+    fill: !sign && !two ? colours.soft : bar.score < 0 ? colours.down : colours.up, "fill-opacity": clear(bar) ? 0.9 : 0.35,
   });
+  set(rest, { x: fixed(to), y: fixed(middle - thick / 2), width: two ? fixed(Math.max(at(bar.score) - to, 0)) : 0, height: fixed(thick), fill: colours.down, "fill-opacity": clear(bar) ? 0.9 : 0.35 });
   const there = known(bar.low) && known(bar.high);
   for (const line of [span, left, right]) set(line, { stroke: colours.ink, visibility: there ? "visible" : "hidden" });
   if (there) {
@@ -157,9 +160,10 @@ export function bars(svg, payload, { width = 640, most = 15, row = 26, colours =
   return svg;
 }
 
+// A text that loses its middle where it is too long.
 export function cut(text, most) {
-  const long = Math.max(4, Math.floor(most));
-  return text.length <= long ? text : `${text.slice(0, long - 1)}…`;
+  const long = Math.max(5, Math.floor(most)), end = Math.floor((long - 1) / 2);
+  return text.length <= long ? text : `${text.slice(0, long - 1 - end)}…${text.slice(-end)}`;
 }
 
 // An <svg> to draw into.

@@ -3,15 +3,13 @@
 import { h } from "./dom.js";
 import { blank, clear, element, known, scale, set, words as inWords } from "./chart.js";
 
-const PANELS = ["The image", "Segments by score", "Segments by how sure"];
-
 export function subject(payload) {
   const { subject: thing, bars } = payload;
   if (!thing) return null;
   const note = h("p", { class: "quiet" }, thing.note);
   if (thing.kind === "image") {
-    const panels = thing.images.map((src, k) => h("figure", {}, h("img", { src, alt: PANELS[k] }), h("figcaption", { class: "quiet" }, PANELS[k])));
-    return h("div", { class: "subject" }, h("div", { class: "panels" }, panels), note);
+    const panels = thing.images.map(({ src, words }, k) => h("figure", {}, h("div", { class: "photo" }, h("img", { src, alt: words }), k ? "" : over(thing)), h("figcaption", { class: "quiet" }, words)));
+    return h("div", { class: "subject" }, h("div", { class: "panels" }, panels));
   }
   if (thing.kind === "series") return h("div", { class: "subject" }, thing.channels.map((channel) => curve(channel, thing, bars)), note);
   const words = h("p", { class: "words", dir: "auto" }, thing.words.map((word) => {
@@ -23,6 +21,14 @@ export function subject(payload) {
     return span;
   }));
   return h("figure", { class: "subject" }, words, note);
+}
+
+// The strongest sure segments: their outlines, and their numbers in the table.
+function over({ size: [width, height], outlines }) {
+  const svg = set(blank(document), { viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" });
+  for (const one of outlines) for (const look of ["under", `edge ${one.way}`]) element(svg, "path", { class: look, d: one.path });
+  for (const one of outlines) element(svg, "text", { x: one.x, y: one.y, "font-size": Math.max(width, height) / 14 }, one.number);
+  return svg;
 }
 
 // A channel of a series: its curve, over segments that are shaded by their scores.
