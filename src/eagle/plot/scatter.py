@@ -128,12 +128,12 @@ def strongest_partner(e: Explanations, j: int) -> int | None:
         values = FeatureValues.of(e.data[:, k])
         for one in np.unique(near).tolist():
             here = near == one
-            explained[k] += 0.0 if k == j else _explained(scores[here], values, here)
+            explained[k] += 0.0 if k == j else _sum_of_squares(scores[here], values, here)
     best = int(explained.argmax())
     return best if explained[best] > 0 else None
 
 
-def _explained(scores: Array, values: FeatureValues, here: NDArray[np.bool_]) -> float:
+def _sum_of_squares(scores: Array, values: FeatureValues, here: NDArray[np.bool_]) -> float:
     """The sum of squares of scores that values explain, less what chance would explain."""
     rest = scores - scores.mean()
     whole, n = float(rest @ rest), len(rest)

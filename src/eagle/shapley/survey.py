@@ -262,11 +262,11 @@ class ShapleySurvey(Saved):
     def _fit(self, target: Target, step: Callable[[], None] | None) -> Fitted | Enumerated:
         self.check_target(target)
         if self.pairs is not None:
-            return Fitted.of(self._asked(self.pairs, target), step)
+            return Fitted.of(self._teachers(self.pairs, target), step)
         answers, own = self.about(self.answers, target), self.about(self.own, target)
         return Enumerated.of(self.ground.players, answers, own, self.about(self.behind, target))
 
-    def _asked(self, pairs: Pairs, target: Target) -> Asked:
+    def _teachers(self, pairs: Pairs, target: Target) -> Asked:
         """What proxies are fitted to."""
         ground, answers = self.ground, self.about(self.answers, target)
         half = answers.shape[1] // 2
@@ -475,7 +475,7 @@ class ShapleySurvey(Saved):
         if drawn is not None:
             for target, fit in fits:
                 made.check_target(target)
-                made.fits[target] = files.to_fit(made._asked(drawn, target), fit)
+                made.fits[target] = files.to_fit(made._teachers(drawn, target), fit)
         return made
 
 
