@@ -15,6 +15,7 @@ from eagle._values.posterior import LEVEL
 from eagle._values.text import short
 from eagle.display.numbers import Numbers, at_level, row_value
 from eagle.display.scale import Scale
+from eagle.display.steps import steps_of
 from eagle.display.summary import numbers_of
 from eagle.errors import InputError
 from eagle.explanations import Explanations
@@ -160,6 +161,7 @@ def dependence(
         "name": short(e.names[j], 160),
         "label": short(e.labels[j], 160),
         "other": None if other is None else short(e.names[other], 160),
+        "steps": _steps(e, j, values),
         "levels": None if values.levels is None else [short(v, 40) for v in values.levels],
         "key": None if tint is None else _key(tint),
         "absent": int(values.missing.sum()),
@@ -177,6 +179,15 @@ def dependence(
             for i in keep.tolist()
         ],
     }
+
+
+def _steps(e: Explanations, j: int, values: FeatureValues) -> list[list[float]]:
+    """From edge to edge the score of each bin, where one score holds for a whole bin."""
+    steps = None if values.levels is not None else steps_of(e, j, values.numbers)
+    if steps is None:
+        return []
+    ends = zip(steps.edges[:-1], steps.edges[1:], steps.scores, strict=True)
+    return [[float(a), float(b), float(score)] for a, b, score in ends]
 
 
 def _places(values: FeatureValues, x: Array) -> list[list[Any]]:
