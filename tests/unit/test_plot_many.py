@@ -21,7 +21,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.container import BarContainer, ErrorbarContainer
 from matplotlib.offsetbox import AnnotationBbox, TextArea
-from matplotlib.patches import Rectangle
+from matplotlib.patches import Rectangle, StepPatch
 from numpy.typing import NDArray
 
 import eagle
@@ -364,7 +364,7 @@ def test_the_error_bars_of_many_rows_are_of_rows_that_exist(many: Explanations) 
     ax = plot.dependence(many, "age")
     bars = lines_of(ax, 1)
     interval = many.interval()[:, 0]
-    assert 5 <= len(bars) <= 16
+    assert len(bars) == len(set(many.conditions[:, 0]))  # one for each step
     for bar in bars:
         assert np.abs(interval - bar).sum(axis=1).min() < 1e-12
 
@@ -542,3 +542,43 @@ def test_values_that_are_all_numbers_are_floats_for_shap() -> None:
 def test_shap_ends_at_predictions_that_are_known() -> None:
     with pytest.raises(eagle.InputError, match="not known of 1 of 3 rows"):
         synthetic(normal(3, 2)).to_shap()
+
+
+# -- steps, and what the model says itself -------------------------------------------------------
+
+
+def stepped() -> tuple[eagle.Explainer, Explanations]:
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(160, 2)), columns=["x", "y"])
+    explainer = eagle.Explainer(lambda Z: 3 * Z["x"].to_numpy() + Z["y"].to_numpy(), X)
+    survey = explainer.survey(512, progress=False)
+    return explainer, survey.explain_many(X, progress=False)
+
+
+def test_one_score_for_a_bin_is_drawn_as_steps_that_say_so() -> None:
+    _, e = stepped()
+    ax = plot.dependence(e, "x")
+    (steps,) = [p for p in ax.patches if isinstance(p, StepPatch)]
+    values, edges, _ = steps.get_data()
+    assert len(values) == len(set(e.conditions[:, 0]))
+    for x, score, condition in zip(e.data[:, 0], e.scores[:, 0], e.conditions[:, 0], strict=True):
+        at = min(max(int(np.searchsorted(edges, float(x))) - 1, 0), len(values) - 1)
+        same = e.scores[e.conditions[:, 0] == condition, 0]
+        assert same.min() <= values[at] <= same.max()
+        assert abs(score - values[at]) <= np.ptp(same)
+    assert "Steps: one score holds for a whole bin" in " ".join(ax.get_xlabel().split())
+    rows = synthetic(normal(40, 1), 0.1, np.array([[float(k)] for k in range(40)], dtype=object))
+    smooth = plot.dependence(rows, rows.names[0])
+    assert not [p for p in smooth.patches if isinstance(p, StepPatch)]
+
+
+def test_the_what_if_line_is_the_model_itself() -> None:
+    explainer, e = stepped()
+    ax = plot.dependence(e, "x", explainer=explainer)
+    lines = [line for line in ax.lines if np.size(line.get_xdata()) > 10]
+    x, y = np.asarray(lines[-1].get_xdata(), float), np.asarray(lines[-1].get_ydata(), float)
+    assert np.diff(y) / np.diff(x) == pytest.approx(3.0)
+    own = np.interp([float(v) for v in e.data[:, 0]], x, y)
+    assert own.mean() == pytest.approx(0, abs=1e-9)
+    with pytest.raises(eagle.InputError, match="give an explainer"):
+        plot.dependence(e, "x", explainer=3)  # type: ignore[arg-type]

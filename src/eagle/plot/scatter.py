@@ -16,6 +16,7 @@ from eagle.display.many import title
 from eagle.display.numbers import at_level
 from eagle.display.sheet import NOT_SURE
 from eagle.errors import InputError
+from eagle.explainer import Explainer
 from eagle.explanations import Explanations
 from eagle.plot.drawing import plot_function
 from eagle.plot.many import (
@@ -37,6 +38,7 @@ from eagle.plot.many import (
     thin_cells,
 )
 from eagle.plot.page import PLAIN_TEXT, WIDTH, Page, fold, page, plain_ticks
+from eagle.plot.step_function import SAYS_STEPS, steps_of, what_if
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -63,14 +65,18 @@ def dependence(
     colour: str | bool | None = None,
     level: float = LEVEL,
     max_display: int = 12,
+    explainer: Explainer | None = None,
 ) -> Axes:
     """The score of one feature against its value: a point for each row, with error bars.
 
     Few rows have an error bar each. Of many, one among those that are near one another has: the
-    row whose score is in their middle. A point is pale where its sign is not
-    sure. `colour` names a feature whose values colour the points; True takes the strongest partner,
-    that which explains most of how scores differ at equal values, as Shapley values without a
-    `colour` do. Of levels, the `max_display` frequent have a place of their own.
+    row whose score is in their middle. Where one score holds for a whole bin of numbers, it is
+    drawn as steps. Of a number, an `explainer` with the model draws the model's own what-if line
+    beside: the mean answer of up to 40 rows as all are given each of up to 25 values, less its mean
+    over the rows' own values. A point is pale where its sign is not sure. `colour` names a feature
+    whose values colour the points; True takes the strongest partner, that which explains most of
+    how scores differ at equal values, as Shapley values without a `colour` do. Of levels, the
+    `max_display` frequent have a place of their own.
     """
     e = several(explanations, "dependence")
     j = _place(e, feature)
@@ -81,10 +87,20 @@ def dependence(
     other = _colour(e, j, colour)
     shade = None if other is None else FeatureValues.of(e.data[:, other])
     doubt = e.doubtful(level)[:, j]
+    steps = steps_of(e, j, axis.x) if axis.numbers and not axis.places else None
     fewer = _points(p, axis, scores, doubt, shade)
-    chosen = _bars(p, axis, scores, interval)
+    chosen = _bars(p, axis, scores, interval, axis.bins if steps is None else steps.bins)
+    more = []
+    if steps is not None:
+        p.ax.stairs(
+            steps.scores, steps.edges, baseline=None, color=p.ink, linewidth=1.3, zorder=2.5
+        )
+        more.append(SAYS_STEPS)
+    if explainer is not None:
+        p.ax.plot(*what_if(e, explainer, j), color=p.colour(1), linewidth=1.5, zorder=2.4)
+        more.append("Coloured line: the model's own mean answer as rows are given each value")
     p.title(title(e))
-    p.x_label(middle(feature, 60), *_notes(interval, doubt, level, chosen, fewer))
+    p.x_label(middle(feature, 60), *_notes(interval, doubt, level, chosen, fewer), *more)
     _axes(p, axis)
     if shade is not None and other is not None:
         _key(p, shade, e.names[other])
@@ -251,12 +267,12 @@ def _points(
     return len(shown) < len(scores)
 
 
-def _bars(p: Page, axis: Axis, scores: Array, interval: Array) -> bool:
+def _bars(p: Page, axis: Axis, scores: Array, interval: Array, bins: NDArray[np.intp]) -> bool:
     """Draw error bars, and return whether only some rows have one."""
     if np.isnan(interval).all():
         return False
     many = len(scores) > MAX_ROWS_WITH_BARS
-    rows = middle_rows(axis.bins, scores) if many else np.arange(len(scores))
+    rows = middle_rows(bins, scores) if many else np.arange(len(scores))
     x, y, (low, high) = axis.x[rows], scores[rows], interval[rows].T
     p.ax.errorbar(
         x,

@@ -24,6 +24,7 @@ from eagle.plot.many import (
     thin_cells,
 )
 from eagle.plot.scatter import MAX_ROWS_WITH_BARS, Axis, middle_rows
+from eagle.plot.step_function import SAYS_STEPS, StepFunction, steps_of
 
 FEATURES: Final = 4
 """Number of features that are drawn."""
@@ -46,9 +47,7 @@ def section(e: Explanations, level: float, note: str) -> str:
     order = strongest_features(e, FEATURES)
     interval, doubt = intervals(e, order, level), e.doubtful(level)[:, order]
     panels = "".join(
-        _panel(
-            e.labels[j], FeatureValues.of(e.data[:, j]), e.scores[:, j], interval[:, k], doubt[:, k]
-        )
+        _panel(e, j, FeatureValues.of(e.data[:, j]), e.scores[:, j], interval[:, k], doubt[:, k])
         for k, j in enumerate(order.tolist())
     )
     known = bool(np.isfinite(interval).any())
@@ -60,21 +59,30 @@ def section(e: Explanations, level: float, note: str) -> str:
         )
     pale = f" Pale: {NOT_SURE}, at {at_level(level)}." if doubt.any() else ""
     said = f"A point is a row: its value, and the score of the feature there.{bars}{pale} {note}"
+    said += f" {SAYS_STEPS}." * ('<path class="i steps"' in panels)
     return paragraph(said, "soft") + f'<div class="panels">{panels}</div>'
 
 
 def _panel(
-    feature: str, values: FeatureValues, scores: Array, interval: Array, doubt: NDArray[np.bool_]
+    e: Explanations,
+    j: int,
+    values: FeatureValues,
+    scores: Array,
+    interval: Array,
+    doubt: NDArray[np.bool_],
 ) -> str:
-    axis = Axis.of(values, scores, LEVELS)
+    feature, axis = e.labels[j], Axis.of(values, scores, LEVELS)
     across = _across(axis)
+    steps = steps_of(e, j, axis.x) if axis.numbers and not axis.places else None
     few = len(scores) <= MAX_ROWS_WITH_BARS
-    rows = np.arange(len(scores)) if few else middle_rows(axis.bins, scores)
+    bins = axis.bins if steps is None else steps.bins
+    rows = np.arange(len(scores)) if few else middle_rows(bins, scores)
     down = Scale.over([*scores, *interval[rows].ravel()])
     body = (
         _lines(down)
         + (_whiskers(across, down, axis.x, interval, rows, thin=True) if few else "")
         + _points(axis, across, down, scores, doubt)
+        + ("" if steps is None else _steps(across, down, steps))
         + ("" if few else _whiskers(across, down, axis.x, interval, rows, thin=False))
         + ("" if few else _middles(across, down, axis.x, scores, rows))
     )
@@ -85,6 +93,16 @@ def _panel(
         f'<svg class="d k" role="img" viewBox="0 0 {SIDE} {SIDE}" preserveAspectRatio="none">'
         f"<title>{to_html(told)}</title>{body}</svg>{_below(axis, values, across)}</div></figure>"
     )
+
+
+def _steps(across: Scale, down: Scale, steps: StepFunction) -> str:
+    """The score of each bin, from edge to edge."""
+    x = [_x(across, edge) for edge in steps.edges.tolist()]
+    moves = [
+        f"{'M' if not k else 'L'}{x[k]} {_y(down, score)}H{x[k + 1]}"
+        for k, score in enumerate(steps.scores.tolist())
+    ]
+    return f'<path class="i steps" d="{"".join(moves)}"/>'
 
 
 def _across(axis: Axis) -> Scale:
@@ -120,7 +138,7 @@ def _points(axis: Axis, across: Scale, down: Scale, scores: Array, doubt: NDArra
         cells = axis.x.astype(np.intp) * CELLS + high
         shown = thin_cells(cells, by, 4 * POINTS_PER_CELL)
         x = axis.x[shown] + stack_points(cells, shown, 0.01 * len(axis.places), 0.6)
-    looks = np.where(doubt[shown], "l0 q", "l0")
+    looks = np.where(doubt[shown], "l6 q", "l6")
     xs = [_x(across, v) for v in x.tolist()]
     return cell_bars.points(xs, [_y(down, v) for v in scores[shown].tolist()], looks)
 

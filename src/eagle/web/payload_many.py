@@ -19,6 +19,7 @@ from eagle.display.summary import numbers_of
 from eagle.errors import InputError
 from eagle.explanations import Explanations
 from eagle.plot.many import FeatureValues, cell_of, stack_points, thin_cells
+from eagle.plot.step_function import steps_of
 from eagle.web.payload import axis, finite_or_none
 
 MAX_SWARMS: Final = 12
@@ -160,6 +161,7 @@ def dependence(
         "name": short(e.names[j], 160),
         "label": short(e.labels[j], 160),
         "other": None if other is None else short(e.names[other], 160),
+        "steps": _steps(e, j, values),
         "levels": None if values.levels is None else [short(v, 40) for v in values.levels],
         "key": None if tint is None else _key(tint),
         "absent": int(values.missing.sum()),
@@ -177,6 +179,15 @@ def dependence(
             for i in keep.tolist()
         ],
     }
+
+
+def _steps(e: Explanations, j: int, values: FeatureValues) -> list[list[float]]:
+    """From edge to edge the score of each bin, where one score holds for a whole bin."""
+    steps = None if values.levels is not None else steps_of(e, j, values.numbers)
+    if steps is None:
+        return []
+    ends = zip(steps.edges[:-1], steps.edges[1:], steps.scores, strict=True)
+    return [[float(a), float(b), float(score)] for a, b, score in ends]
 
 
 def _places(values: FeatureValues, x: Array) -> list[list[Any]]:

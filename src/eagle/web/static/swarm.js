@@ -94,5 +94,6 @@ export function dependencePlot(data, width, open) {
     if (known(low)) element(lines, "line", { x1: cx, x2: cx, y1: y(low).toFixed(1), y2: y(high).toFixed(1), stroke: "var(--edge)", "stroke-opacity": data.points.length > 400 ? 0.14 : 0.3 });
     element(dots, "circle", { cx, cy: y(score).toFixed(1), r: 3, fill: data.key ? tint(rank, data.key) : "var(--ink)", "fill-opacity": 0.75, "data-row": row, "data-score": text, "data-value": shown });
   });
+  for (const [from, to, score] of data.steps) element(svg, "line", { x1: x(from), x2: x(to), y1: y(score), y2: y(score), stroke: "var(--ink)", "stroke-width": 1.6 });
   return plot(svg, `Scores of ${data.label} against its values`, (d) => `Row ${d.row}: ${data.name} = ${d.value}, score ${d.score}`, open);
 }
