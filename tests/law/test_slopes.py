@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -87,7 +88,7 @@ OF_MANY: dict[str, Callable[[eagle.Explanations, Path], str]] = {
     "beeswarm": lambda e, _: written(lambda: plot.beeswarm(e)),
     "heatmap": lambda e, _: written(lambda: plot.heatmap(e)),
     "dependence": lambda e, _: " ".join(
-        written(lambda name=name: plot.dependence(e, name)) for name in e.names
+        written(partial(plot.dependence, e, name)) for name in e.names
     ),
     "groups drawn": lambda e, _: written(
         lambda: plot.groups(e.compare_groups({"one": HALF, "other": ~HALF}))
