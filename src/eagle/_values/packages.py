@@ -23,7 +23,7 @@ class _OneThread:
 
     def __enter__(self) -> None:
         with self._lock:
-            if not self._users and self._found() is not None:
+            if not self._users and self._libraries_now() is not None:
                 self._limits = self._libraries.limit(limits=1)
             self._users += 1
 
@@ -37,7 +37,7 @@ class _OneThread:
             _let_any_thread_limit()
             self._limits = None
 
-    def _found(self) -> Any:
+    def _libraries_now(self) -> Any:
         """The libraries that are loaded, None without `threadpoolctl`. Finding them takes
         milliseconds, so they are found again only after something was imported."""
         if self._modules != len(sys.modules):
