@@ -571,7 +571,7 @@ def test_one_score_for_a_bin_is_drawn_as_steps_that_say_so() -> None:
 def test_the_what_if_line_is_the_model_itself() -> None:
     explainer, e = stepped()
     ax = plot.dependence(e, "x", explainer=explainer)
-    lines = [line for line in ax.lines if len(line.get_xdata()) > 10]
+    lines = [line for line in ax.lines if np.size(line.get_xdata()) > 10]
     x, y = np.asarray(lines[-1].get_xdata(), float), np.asarray(lines[-1].get_ydata(), float)
     assert np.diff(y) / np.diff(x) == pytest.approx(3.0)
     own = np.interp([float(v) for v in e.data[:, 0]], x, y)

@@ -32,8 +32,8 @@ def features(sheet: Sheet, first: int = FIRST_FEATURES, most: int = MAX_FEATURES
         body += details(
             f"{plural(hidden, 'more feature')}, weaker than these", _table(sheet, others) + more
         )
-    elif more := rest(sheet, first):
-        body += f'<div class="fact">{more}</div>'
+    elif counted := rest(sheet, first):
+        body += f'<div class="fact">{counted}</div>'
     return body
 
 

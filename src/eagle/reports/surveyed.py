@@ -172,8 +172,8 @@ def _marginals(s: Survey, output: int, level: float) -> str:
     ]
     order = rank(np.array(moved))[:FEATURES].tolist()
     chosen = [each[k] for k in order if each[k]]
-    each = [one for levels in chosen for one in levels]
-    low, high = [one.low for one in each], [one.high for one in each]
+    drawn = [one for levels in chosen for one in levels]
+    low, high = [one.low for one in drawn], [one.high for one in drawn]
     scale = Scale.over([*low, *high, total], zero=False)
     digits = Numbers.of([*low, *high, total], low, high)
     rows = [row for levels in chosen for row in _rows(levels, scale, digits, total)]
