@@ -23,7 +23,6 @@ from sklearn.ensemble import GradientBoostingRegressor
 
 import eagle
 from eagle._engine.method import Method
-from eagle.plot.page import COLOURS
 from eagle.surrogates.bayes import BayesLinear
 from eagle.surrogates.robust import Robust
 from evaluation.benches.figures import PICTURES
@@ -38,7 +37,7 @@ from evaluation.benches.honest import (
 )
 from evaluation.benches.tables import Black, fitted, forest
 
-BLUE, VERMILLION, GREEN, PINK, ORANGE, _ = COLOURS
+BLUE, VERMILLION, GREEN, PINK, ORANGE = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00"
 INK, SOFT, BAND = "#333333", "#888888", (0.88, 0.92)
 ROWS: Final = (50, 100, 200, 500, 1000, 2000)
 ONE: Final = 200

@@ -46,7 +46,7 @@ def apart(one: str, other: str, eye: str) -> float:
 @pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
 def test_which_way_and_how_large_cannot_be_confused(palette: Any, eye: str) -> None:
     ways, values, levels, ground = palette
-    assert apart(*ways, eye) > 40
+    assert apart(ways[0], ways[1], eye) > 40
     assert min(apart(way, value, eye) for way in ways for value in values) > 12
     assert min(apart(way, level, eye) for way in ways for level in levels) > 8
     assert apart(values[0], values[-1], eye) > 50
