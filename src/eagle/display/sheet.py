@@ -287,13 +287,13 @@ def _asked_text(e: Explanation) -> str:
         return f"Why {one}, not {other}? {margin} {signed_number(e.prediction)}"
     name = short(e.target_name, MAX_NAME_CHARACTERS)
     if e.task == "classification" and e.link is not None:
-        said = float(answers_of(e.evidence.answers[:1], e.outputs, e.target)[0])
+        own = float(answers_of(e.evidence.answers[:1], e.outputs, e.target)[0])
         counted = (
             f"counted as {numbers.probability(float(e.link.back(e.prediction)))}, "
-            if e.link.count_clipped(said)
+            if e.link.count_clipped(own)
             else ""
         )
-        says = f"{numbers.probability(said)}, {counted}log-odds {signed_number(e.prediction)}"
+        says = f"{numbers.probability(own)}, {counted}log-odds {signed_number(e.prediction)}"
         return f"Why {name}? The model says {says}"
     if e.task == "classification":
         return f"Why {name}? The model says {numbers.probability(e.prediction)}"

@@ -13,6 +13,7 @@ from eagle.display.numbers import Numbers, at_level, count, plural
 from eagle.display.parts import Cell, Heading, name, paragraph, table, to_html
 from eagle.display.scale import Scale
 from eagle.explanations import Explanations
+from eagle.plot.many import FeatureValues
 from eagle.reports.provenance import ReportOptions
 
 FEATURES: Final = 10
@@ -25,6 +26,9 @@ PAIRS: Final = 8
 def section(e: Explanations, options: ReportOptions) -> str:
     """A table for each pair of groups, those that differ most first."""
     compared = e.compare_groups(options.groups, options.level)
+    made_by = [name for j, name in enumerate(e.names) if _makes(e, j, options.groups)]
+    if len(made_by) < len(e.names):
+        compared = compared[~compared["feature"].isin(made_by)]
     pairs = list(compared.groupby(["group", "against"], sort=False))
     largest = np.array([float(rows["difference"].abs().max()) for _, rows in pairs])
     shown = [pairs[k] for k in rank(largest)[:PAIRS].tolist()]
@@ -35,7 +39,28 @@ def section(e: Explanations, options: ReportOptions) -> str:
         "Difference of mean scores between groups of rows. Intervals hold for all differences at "
         "once; a hollow point says that the interval contains zero."
     )
+    if made_by:
+        listed = ", ".join(short(one, 60) for one in made_by[:MAX_NAMED])
+        said += f" Left out, since the groups are made by it: {listed}."
     return paragraph(said, "soft") + body + more
+
+
+MAX_NAMED: Final = 5
+"""Number of features that are named as left out."""
+
+
+def _makes(e: Explanations, j: int, groups: Any) -> bool:
+    """Whether groups are made by the values of feature j: by its name, by its levels, or by ranges
+    of its numbers. It would be found to differ most, whatever the model does."""
+    if isinstance(groups, str):
+        return bool(groups == e.names[j])
+    if not isinstance(groups, list | np.ndarray) or len(groups) != len(e):
+        return False
+    values, labels = FeatureValues.of(e.data[:, j]), np.asarray(groups).astype(str)
+    if values.levels is not None:
+        return all(len(set(labels[values.codes == k])) == 1 for k in np.unique(values.codes))
+    known = labels[~values.missing][np.argsort(values.numbers[~values.missing], kind="stable")]
+    return int((known[1:] != known[:-1]).sum()) == len(set(known)) - 1
 
 
 def _pair(group: Any, against: Any, rows: Any, level: float) -> str:

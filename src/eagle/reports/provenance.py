@@ -111,17 +111,18 @@ def of_many(e: Explanations, options: ReportOptions) -> Facts:
         ("Rows explained", count(len(e))),
         *([("Fit", said)] if (said := fit_of(e)) else []),
     ]
-    if isinstance(options.made_by, Survey):
-        cost = options.made_by.cost
-        out.append(
-            (
-                "Model rows asked",
-                f"{count(cost.rows)} in {plural(cost.calls, 'call')}, by the survey",
-            )
-        )
-    elif e.rows_asked:
-        out.append(("Model rows asked", count(e.rows_asked)))
-    return out
+    return [*out, ("Model rows asked", _rows_of_many(e, options))]
+
+
+def _rows_of_many(e: Explanations, options: ReportOptions) -> str:
+    """How many rows the model answered for all of them, a survey's own among them; "" if that is
+    not known."""
+    shared, survey = e[0].cost.shared, options.made_by
+    total = survey.cost.rows if isinstance(survey, Survey) else shared + e.rows_asked
+    if not shared:
+        return count(total) if total else ""
+    more = f", {count(total - shared)} besides" if total > shared else ""
+    return f"{count(total)}: {count(shared)} by the survey{more}"
 
 
 def _explained_facts(told: str, e: Explanation | Explanations) -> Facts:

@@ -190,6 +190,10 @@ def _steps(e: Explanations, j: int, values: FeatureValues) -> list[list[float]]:
     return [[float(a), float(b), float(score)] for a, b, score in ends]
 
 
+def _ends(bar: dict[str, Any]) -> tuple[float | None, float | None]:
+    return bar["low"], bar["high"]
+
+
 def _places(values: FeatureValues, x: Array) -> list[list[Any]]:
     """What stands along the axis of values: levels, dates or round numbers."""
     if values.levels is not None:
@@ -213,7 +217,7 @@ def groups(e: Explanations, j: int, order: NDArray[np.intp]) -> dict[str, Any]:
         raise InputError(f"{e.names[j]} has too few rows in each group to compare them")
     rest = {name: mask for name, mask in masks.items() if name not in few}
     frame = e.compare_groups(rest)
-    compared = []
+    compared, others = [], order[order != j]  # what makes the groups is not found by them
     for name in dict.fromkeys(frame["group"]):
         part = frame[frame["group"] == name]
         columns = (part["difference"], part["low"], part["high"])
@@ -224,10 +228,10 @@ def groups(e: Explanations, j: int, order: NDArray[np.intp]) -> dict[str, Any]:
                 "group": short(str(name), 80),
                 "against": short(against, 80),
                 "count": int(part["rows"].iloc[0]),
-                **bars(Means(e.names, value, low, high, LEVEL), order, e.labels, signed=True),
+                **bars(Means(e.names, value, low, high, LEVEL), others, e.labels, signed=True),
             }
         )
-    seen = [v for one in compared for bar in one["bars"] for v in (bar["low"], bar["high"])]
+    seen = [v for one in compared for k in others.tolist() for v in _ends(one["bars"][k])]
     shared = axis(Scale.over([v for v in seen if v is not None]))
     return {
         "name": short(e.names[j], 160),

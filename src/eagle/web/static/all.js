@@ -10,7 +10,7 @@ export function allView(page) {
   const importance = panel("Which features matter", "The mean size of each feature's score, with a 95% interval. Blue: from rows where it pushes up; orange: the others.");
   const swarm = panel("For whom", "A point for each row, coloured by the row's own value. Pale: not sure which way.");
   const dependence = panel("How a value acts", "The score of a feature against its value, with 95% intervals.");
-  const groups = panel("Groups beside one another", "How mean scores differ between groups, with intervals that hold for all at once.");
+  const groups = panel("Groups beside one another", "How mean scores of the other features differ between groups, with intervals that hold for all at once.");
   const element = h("div", { class: "allview" }, h("h1", { class: "unseen" }, "All rows"), top);
   let made = null, key = "", running = null;
   const state = () => page.state;
