@@ -680,7 +680,10 @@ WITHIN = (
             *("steps_kept", "moves", "read", "states", "values_at"),
         )
     ),
-    *(f"eagle.{name}.of_saved" for name in ("Background", "Explanation", "Plan", "Survey")),
+    *(
+        f"eagle.{name}.of_saved"
+        for name in ("Background", "Explanation", "Plan", "Survey", "ShapleySurvey")
+    ),
     "eagle.Explanations.count",
     "eagle.Explanations.index",
     "eagle.Plan.of",

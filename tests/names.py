@@ -9,6 +9,7 @@ MODULES = (
     "eagle",
     *(f"eagle.{name}" for name in ("dataset", "language", "methods", "metrics", "models", "peers")),
     *(f"eagle.{name}" for name in ("plot", "theory", "until")),
+    *(f"eagle.{name}" for name in ("contracts", "designs", "kernels", "spaces", "surrogates")),
     *(f"eagle.metrics.{name}" for name in ("stability", "truth", "faith")),
     *(f"eagle.models.{name}" for name in ("http", "vision")),
 )
@@ -19,7 +20,7 @@ OTHERS = (
     "eagle.survey.plan.SurveyPlan",
     "eagle.cost.Cost",
     "eagle._values.lack_of_fit.LackOfFit",
-    "eagle._questions.statements.Means",
+    "eagle._values.means.Means",
     "eagle.comparison.Compared",
 )
 """What users are given by public names, or import from a module that has more."""

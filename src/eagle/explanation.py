@@ -296,8 +296,6 @@ class Explanation(Saved):
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], *, key: Key = None) -> Explanation:
         """The explanation that `to_dict` wrote."""
-        from eagle.io.classes import CLASSES
-
         made: Explanation = container.value_in(data, CLASSES, key, "explanation")
         return made
 

@@ -9,7 +9,7 @@ import numpy as np
 from eagle._questions.errors import Common
 from eagle._questions.statements import group_masks
 from eagle._values.checks import integer
-from eagle._values.posterior import LEVEL, quantiles
+from eagle._values.posterior import LEVEL, check_level, quantiles
 from eagle._values.ties import rank
 from eagle.display import contributions
 from eagle.display.many import title
@@ -46,6 +46,7 @@ def decision(
     rows, counting that their errors are common.
     """
     e = several(explanations, "decision")
+    check_level(level)
     t = e.table
     known = np.isfinite(t.prediction)
     some = known if known.any() else ~known  # of no row a prediction: that is refused
@@ -126,5 +127,7 @@ def _groups(
             linewidth=0,
             zorder=2.5,
         )
-    names = [f"{label(str(name), 24)} ({int(mask.sum()):,} rows)" for name, mask in masks.items()]
+    names = [
+        f"{label(str(name), 24)} ({plural(int(mask.sum()), 'row')})" for name, mask in masks.items()
+    ]
     legend(p, names, "")

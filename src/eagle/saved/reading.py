@@ -13,8 +13,7 @@ from eagle.saved import folders, many
 
 
 def load(path: str | PathLike[str], *, key: Key = None) -> Any:
-    """An explanation, explanations, a survey of either kind, a plan or a background: what the file
-    holds.
+    """What a file holds: explanations, one or many, a survey, a plan or a background.
 
     Examples:
         >>> eagle.Explainer(model, X).explain(X[0]).save(folder / "why.json")

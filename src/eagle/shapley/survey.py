@@ -35,6 +35,7 @@ from eagle.errors import InputError, OperandError
 from eagle.explanation import SHAPLEY, Explanation
 from eagle.explanations import Explanations
 from eagle.io import container
+from eagle.io.classes import CLASSES
 from eagle.io.container import Key
 from eagle.io.values import Saved
 from eagle.limit import Limit, Meter, refuse_limit
@@ -390,8 +391,6 @@ class ShapleySurvey(Saved):
         It is asked about eight of the rows again: the survey's `note`, which its explanations have,
         too, says if it is another model than the one that answered.
         """
-        from eagle.io.classes import CLASSES
-
         survey: ShapleySurvey = container.load(path, CLASSES, key, "shapley survey")
         return survey if model is None else survey._with_model(model)
 
