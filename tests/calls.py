@@ -640,7 +640,7 @@ MADE = (
     *("eagle.metrics.faith.Gaps", "eagle._values.lack_of_fit.LackOfFit", "eagle.models.Recorded"),
     *(
         "eagle.saved.Verification",
-        "eagle._questions.statements.Means",
+        "eagle._values.means.Means",
         "eagle.survey.plan.SurveyPlan",
         "eagle.until.Look",
     ),

@@ -14,7 +14,9 @@ from matplotlib.text import Text
 import eagle
 from catalogue import CASES, FOREIGN, METHODS, budget_of, supports
 from eagle._values.subject import Image
+from eagle.display.many import title as title_of
 from eagle.display.sheet import sheet
+from eagle.web import payload_many
 from eagle.web.payload import payload
 from markup import Page
 from tables import explainer_of
@@ -103,3 +105,34 @@ def test_a_page_of_sixty_features_counts_what_it_leaves_out() -> None:
         assert "… and 40 more features" in face
     assert "40 more features" not in report_of(e)
     assert not isinstance(e.subject, Image)
+
+
+@pytest.mark.parametrize("case", [name for name, one in CASES.items() if one.things is None][:4])
+def test_all_faces_of_many_say_the_same(case: str) -> None:
+    one = CASES[case]
+    rows = one.data.iloc[:12] if hasattr(one.data, "iloc") else one.data[:12]
+    explainer = explainer_of(one.model, one.data, **one.options)
+    many = explainer.explain_many(rows, explainer.explain(rows[:1]).target, progress=False)
+    means = payload_many.importance(many)
+    data = payload_many.bars(means, means.order(), many.labels, signed=False)
+    out = io.StringIO()
+    eagle.report(many, out)
+    page, report = words_of(many._repr_html_()), words_of(out.getvalue())
+    title = flat(title_of(many))
+    assert title in page
+    assert title in report
+    for draw in (eagle.plot.importance, eagle.plot.beeswarm, eagle.plot.heatmap):
+        ax = draw(many)
+        assert title[:60] in flat(ax.get_title("left"))
+        for bar in data["bars"]:
+            short = bar["condition"] if len(bar["condition"]) < 40 else ""
+            assert flat(short) in flat(" ".join(t.get_text() for t in ax.get_yticklabels()))
+        plt.close("all")
+    for k in data["order"]:
+        bar = data["bars"][k]
+        for face in (page, report):
+            assert flat(bar["text"]) in face
+            assert flat(bar["span"]) in face
+    for note in many.notes:
+        assert flat(note)[:100] in page
+        assert flat(note)[:100] in report

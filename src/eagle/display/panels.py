@@ -51,7 +51,7 @@ class Outline:
 
 def outlines(shown: Shown, image: Image, side: int = MAX_PIXELS) -> list[Outline]:
     """The strongest segments that are sure, in pixels of the image as `pictures` makes it."""
-    labels = image.labels[_thin_places(image, side)]
+    labels = image.labels[_thin_grid(image, side)]
     out = []
     for k in strongest_sure(shown):
         mask = labels == k
@@ -106,7 +106,7 @@ def pictures(shown: Shown, image: Image, side: int = MAX_PIXELS) -> list[NDArray
     Segments whose sign is not sure are pale. Shades are fewer than there could be: it halves the
     bytes, and is hardly seen.
     """
-    thin = _thin_places(image, side)
+    thin = _thin_grid(image, side)
     labels, pixels = image.labels[thin], image.pixels[thin] & SHADES
     grey = pixels.mean(axis=2, keepdims=True) // 16 * 16
     hues = np.array([_rgb(hue(shown, k)) for k in range(len(shown.scores))])
@@ -121,7 +121,7 @@ def pictures(shown: Shown, image: Image, side: int = MAX_PIXELS) -> list[NDArray
     return [np.asarray(np.rint(part), dtype=np.uint8) for part in parts]
 
 
-def _thin_places(image: Image, side: int) -> tuple[NDArray[np.intp], ...]:
+def _thin_grid(image: Image, side: int) -> tuple[NDArray[np.intp], ...]:
     """Which rows and columns of an image are shown."""
     return np.ix_(*(_thin(n, side / max(image.labels.shape)) for n in image.labels.shape))
 
@@ -177,7 +177,7 @@ def figures(shown: Shown, image: Image, sides: Sequence[int], most: int) -> str:
 
 def _overlay(shown: Shown, image: Image, side: int) -> str:
     """The outlines and numbers of the strongest sure segments, over the image."""
-    rows, columns = _thin_places(image, side)
+    rows, columns = _thin_grid(image, side)
     size = max(len(rows), columns.shape[1]) / 14
     each = "".join(
         f'<path class="under" d="{one.path}"/><path class="edge {one.way}" d="{one.path}"/>'

@@ -13,13 +13,13 @@ from eagle._values.arrays import Array
 from eagle._values.means import Means
 from eagle._values.posterior import LEVEL
 from eagle._values.text import short
-from eagle.display.numbers import Numbers, at_level, row_value
+from eagle.display.numbers import Numbers, at_level, plural, row_value
 from eagle.display.scale import Scale
 from eagle.display.summary import numbers_of
 from eagle.errors import InputError
 from eagle.explanations import Explanations
 from eagle.plot.many import FeatureValues, cell_of, stack_points, thin_cells
-from eagle.plot.step_function import steps_of
+from eagle.plot.step_function import SAYS_STEPS, steps_of
 from eagle.web.payload import axis, finite_or_none
 
 MAX_SWARMS: Final = 12
@@ -151,7 +151,7 @@ def dependence(
             if len(few) <= MAX_POINTS:
                 break
         keep = keep[few]
-    interval = e.interval(LEVEL)[:, j]
+    interval, steps = e.interval(LEVEL)[:, j], _steps(e, j, values)
     low, high = interval[keep].T
     written = Numbers.of([*e.scores[keep, j], *low, *high], low, high)
     write = written.signed if e.table.signed else written.plain
@@ -161,10 +161,10 @@ def dependence(
         "name": short(e.names[j], 160),
         "label": short(e.labels[j], 160),
         "other": None if other is None else short(e.names[other], 160),
-        "steps": _steps(e, j, values),
+        "steps": steps,
         "levels": None if values.levels is None else [short(v, 40) for v in values.levels],
         "key": None if tint is None else _key(tint),
-        "absent": int(values.missing.sum()),
+        "notes": _dependence_notes(values, steps),
         "points": [
             [
                 int(rows[i]),
@@ -192,6 +192,13 @@ def _steps(e: Explanations, j: int, values: FeatureValues) -> list[list[float]]:
 
 def _ends(bar: dict[str, Any]) -> tuple[float | None, float | None]:
     return bar["low"], bar["high"]
+
+
+def _dependence_notes(values: FeatureValues, steps: list[list[float]]) -> list[str]:
+    """What is said below the points."""
+    absent = int(values.missing.sum())
+    notes = [f"{SAYS_STEPS}."] if steps else []
+    return notes + ([f"Without a value, and not drawn: {plural(absent, 'row')}."] if absent else [])
 
 
 def _places(values: FeatureValues, x: Array) -> list[list[Any]]:

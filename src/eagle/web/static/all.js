@@ -98,7 +98,7 @@ export function allView(page) {
     try {
       const data = await post("/api/dependence", { ...about(), feature, other });
       dependence.body.replaceChildren(...dependencePlot(data, wide(dependence), open), data.other ? legend(data.key, data.other) : "",
-        data.absent ? h("p", { class: "quiet" }, data.absent === 1 ? "One row without a value is not drawn." : `${data.absent} rows without a value are not drawn.`) : "");
+        ...data.notes.map((note) => h("p", { class: "quiet" }, note)));
     } catch (error) { dependence.body.replaceChildren(h("p", { class: "quiet" }, error.message)); }
   }
 
