@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from eagle import Explainer, Explanation, Limit, Texts
+from eagle.display.numbers import probability
 from pages import HOSTILE, Line, Served, answers, explainer, people, served, until
 
 pytestmark = pytest.mark.browser
@@ -40,8 +41,13 @@ def scores(tab: Any) -> dict[str, float]:
     out = {}
     for k in range(rows.count()):
         text = rows.nth(k).locator(".figure").inner_text()
-        out[rows.nth(k).get_attribute("data-key")] = float(text.replace("−", "-"))
+        small = text[0] in "<>"  # what would be written as 0
+        out[rows.nth(k).get_attribute("data-key")] = 0.0 if small else read(text)
     return out
+
+
+def read(text: str) -> float:
+    return float(text.replace("−", "-").replace(",", ""))
 
 
 def wait(tab: Any, code: str, given: Any = None) -> None:
@@ -61,7 +67,7 @@ def test_a_row_is_what_the_library_says(page: Served, tab: Tab) -> None:
     shown = scores(one)
     assert list(shown) == [str(j) for j in e.order()]
     assert shown == pytest.approx({str(j): s for j, s in enumerate(e.scores)}, abs=6e-4)
-    assert one.locator('[data-testid="prediction"]').inner_text() == f"{e.prediction:.3f}"
+    assert one.locator('[data-testid="prediction"]').inner_text() == probability(e.prediction)
     assert "token" not in one.evaluate("() => location.href")
 
 
@@ -83,7 +89,7 @@ def test_an_edit_moves_prediction_and_scores(page: Served, tab: Tab) -> None:
     assert scores(one) == pytest.approx({str(j): s for j, s in enumerate(e.scores)}, abs=6e-4)
     one.get_by_label("Ask the model for this row's prediction").check()
     told = "document.querySelector('[data-testid=prediction]').textContent === given"
-    wait(one, told, f"{e.prediction:.3f}")
+    wait(one, told, probability(e.prediction))
     state = one.evaluate("() => location.hash.slice(1)")
     again = tab(f"{page.link}&{state}")
     again.locator('[data-testid="feature"]').first.wait_for()
@@ -308,7 +314,7 @@ def test_words_of_a_text(tab: Tab) -> None:
         words = one.locator(".words")
         assert "<b>" in words.inner_text()
         good = words.locator("span", has_text="good").first
-        assert good.evaluate("e => getComputedStyle(e).backgroundColor").startswith("rgba(0, 158")
+        assert good.evaluate("e => getComputedStyle(e).backgroundColor").startswith("rgba(0, 114")
         one.get_by_label("The text").fill("good good good")
         wait(one, "document.querySelector('.words')?.innerText.trim() === 'good good good'")
 

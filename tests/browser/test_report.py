@@ -107,3 +107,58 @@ def test_it_prints(chromium: Any, files: dict[str, str], size: str, tmp_path: Pa
     )
     assert wide <= 671
     page.close()
+
+
+OVERLAPS = """() => {
+  const seen = (one) => {
+    const box = one.getBoundingClientRect();
+    return box.width > 1 && box.height > 1 && !one.closest("details:not([open])");
+  };
+  const boxes = [];
+  for (const one of document.querySelectorAll("body *")) {
+    if (["STYLE", "SCRIPT", "title"].includes(one.tagName) || !seen(one)) continue;
+    for (const text of one.childNodes) {
+      if (text.nodeType !== 3 || !text.textContent.trim()) continue;
+      const range = document.createRange();
+      range.selectNodeContents(text);
+      for (const box of range.getClientRects()) boxes.push([box, text.textContent, one]);
+    }
+  }
+  const out = [];
+  boxes.forEach(([a, left, one], k) => boxes.slice(k + 1).forEach(([b, right, other]) => {
+    const wide = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+    const high = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+    if (one !== other && wide > 2 && high > 4) out.push(`${left} over ${right}`);
+  }));
+  return out;
+}"""
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("width", [390, 1280, 2000])
+def test_no_words_overlap(chromium: Any, files: dict[str, str], kind: str, width: int) -> None:
+    """Labels, numbers of axes and cells keep apart on phones, laptops and wide screens."""
+    page = chromium.new_page(viewport={"width": width, "height": 900})
+    page.goto(files[kind])
+    assert page.evaluate(OVERLAPS) == []
+    page.close()
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_intervals_are_in_sight_without_scripts(
+    chromium: Any, files: dict[str, str], width: int
+) -> None:
+    context = chromium.new_context(
+        viewport={"width": width, "height": 900}, java_script_enabled=False
+    )
+    page = context.new_page()
+    page.goto(files["one"])
+    for kind in ("td.n", "svg.s line.i"):
+        cells = page.locator(kind)
+        assert cells.count() >= 4
+        for k in range(4):
+            box = cells.nth(k).bounding_box()
+            assert box is not None
+            assert box["x"] >= 0
+            assert box["x"] + box["width"] <= width
+    context.close()

@@ -32,6 +32,7 @@ BARS: Final = """
 .eagle .edge.flat{stroke:var(--flat)}
 .eagle .photo text{text-anchor:middle;dominant-baseline:central;font-weight:700;fill:#000;
 stroke:#fff;stroke-width:.25em;paint-order:stroke}
+@media print{.eagle td.b,.eagle th.b{min-width:4.5rem}}
 @media(max-width:640px){.eagle .pictures figure{flex-basis:45%}
 .eagle table.bars,.eagle table.bars tbody,.eagle table.bars thead,.eagle table.bars caption{
 display:block}
