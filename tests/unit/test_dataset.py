@@ -405,7 +405,7 @@ def test_rows_of_a_folder_are_taken_as_those_of_a_list(
     assert len(found[mask]) == mask.sum()
     assert list(found[~mask & mask]) == []
     assert len(found.to_frame()) == 240
-    assert "60 rows explained about" in found._repr_html_()
+    assert "60 predictions explained" in found._repr_html_()
     assert repr(found).startswith("<Explanations of 60 rows about")
     with pytest.raises(IndexError):
         found[60]
@@ -582,7 +582,7 @@ def test_the_command(rows: Path, tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert "wrote 60 explanations to" in capsys.readouterr().err
     assert list(eagle.load(tmp_path / "out").ids) == list(table()["key"])
     assert main(["report", f"{tmp_path}/out/", "-o", f"{tmp_path}/out.html"]) == 0
-    assert "60 rows explained" in capsys.readouterr().out
+    assert "60 predictions explained" in capsys.readouterr().out
     explainer().survey(128, progress=False).save(tmp_path / "survey.json")
     told = ["explain", str(tmp_path / "survey.json"), "--rows", str(rows), "--quiet"]
     assert main([*told, "--out", f"{tmp_path}/surveyed/"]) == 0

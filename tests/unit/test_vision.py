@@ -13,6 +13,7 @@ from onnx import TensorProto
 
 import eagle
 import graphs
+from eagle.display.numbers import number
 from eagle.errors import InputError, ReplyError
 from eagle.models.presets import PRESETS
 from eagle.models.vision import Network, OnnxRun
@@ -225,7 +226,8 @@ def test_a_model_without_a_clue_is_noticed() -> None:
     sharp = eagle.Explainer(answers(9.0), blocks).explain(PICTURES[0])
     assert not any("hardly prefers" in w for w in sharp.warnings)
     said = next(fact for fact in sharp.sheet().facts if fact.startswith("The model says: "))
-    assert said.startswith(f"The model says: 19 ({sharp.evidence.answers[0, 19]:.3g}), 18 (")
+    first = number(float(sharp.evidence.answers[0, 19]))
+    assert said.startswith(f"The model says: 19 ({first}), 18 (")
     assert said.count(",") == 4
 
 
