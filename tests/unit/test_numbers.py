@@ -95,6 +95,20 @@ def test_thousands_are_separated_and_all_digits_before_the_point_are_there() -> 
     assert Numbers.of([3e9]).plain(3e9) == "3.000e+09"
 
 
+any_floats = st.lists(st.floats(), max_size=6)
+
+
+@given(any_floats, any_floats, any_floats)
+def test_any_floats_are_written(values: list[float], low: list[float], high: list[float]) -> None:
+    few = min(len(low), len(high))
+    written = Numbers.of(values, low[:few], high[:few])
+    ticks = Numbers.of_ticks(sorted(v for v in values if np.isfinite(v)))
+    for value in (*values, *low, *high):
+        for text in (written.signed(value), ticks.tick(value), number(value), probability(value)):
+            assert text.isprintable()
+            assert (text == "not known") == np.isnan(value)
+
+
 @given(scores)
 def test_a_number_by_itself(value: float) -> None:
     text = number(value)

@@ -207,8 +207,11 @@ def test_methods_are_compared(page: Served) -> None:
     }
     got = page.result(**request)
     assert [one["name"] for one in got["methods"]] == ["default", "LIME"]
-    assert all(0 <= one["stability"] <= 1 for one in got["methods"])
-    assert got["methods"][0]["agreement"] is None
+    for one in got["methods"]:
+        stability, agreement = one["shares"]
+        assert stability["text"] == f"{stability['value']:.2f}"
+        assert 0 <= stability["value"] <= 1
+        assert agreement == {"value": None, "text": ""}
 
 
 @pytest.mark.parametrize("until", ["all", "top"])

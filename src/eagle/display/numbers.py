@@ -23,6 +23,9 @@ MAX_FIGURES: Final = 4
 MIN_HALF_IN_UNITS: Final = 3.0
 """Half of the narrowest interval is this to ten times this many units of the last digit."""
 
+MAX_SIZE: Final = 1e300
+"""Larger numbers could not be rounded: their next power of ten may be beyond the largest float."""
+
 MAX_DECIMALS: Final = 12
 """No number has more digits after the point."""
 
@@ -43,7 +46,7 @@ class Numbers:
         """For these numbers, and their intervals from `low` to `high` where they are known."""
         halves = [float(b) / 2 - float(a) / 2 for a, b in zip(low, high, strict=True)]
         sizes = [abs(float(value)) for value in values if isfinite(value)]
-        largest = float(f"{max(sizes, default=0.0):.{MAX_FIGURES - 1}e}")
+        largest = float(f"{min(max(sizes, default=0.0), MAX_SIZE):.{MAX_FIGURES - 1}e}")
         if 0 < largest < MIN_PLAIN:
             return cls(None)
         most = MAX_FIGURES - 1 - floor(log10(largest)) if largest else 0
@@ -60,7 +63,7 @@ class Numbers:
         largest = max((abs(tick) for tick in ticks), default=0.0)
         if 0 < largest < MIN_PLAIN:
             return cls(None)
-        if not step > 0:
+        if not 0 < step < MAX_SIZE:
             return cls(0)
         power = floor(log10(step * 1.0001))
         places = next(k for k in (0, 1, 2, 3) if _is_whole(step * 10.0 ** (k - power)) or k == 3)

@@ -141,7 +141,7 @@ export function bars(svg, payload, { width = 640, most = 15, row = 26, colours =
   if (colours.paper !== "none") element(svg, "rect", { width, height: high, fill: colours.paper });
   if (title) element(svg, "text", { x: 12, y: 20, fill: colours.ink, "font-weight": 600, "font-size": 14 }, cut(title, (width - 24) / 7.4));
   const bottom = top + shown.length * row;
-  for (const [tick, text] of ticks(payload.axis, lowest - pad, highest + pad, Math.max(2, Math.floor((width - names) / 80)))) {
+  for (const [tick, text] of ticks(payload.axis, lowest - pad, highest + pad, Math.max(3, Math.floor((width - names) / 80)))) {
     const x = fixed(at(tick));
     element(svg, "line", { x1: x, x2: x, y1: top, y2: bottom, stroke: colours.line, "stroke-opacity": tick === 0 ? 1 : 0.45, "data-tick": tick });
     element(svg, "text", { x, y: bottom + 15, fill: colours.soft, "text-anchor": "middle", "font-size": 11 }, text);

@@ -57,7 +57,7 @@ export function swarms(overview, width, open) {
   const tall = top + row * features.length + 34;
   const svg = blank(document);
   set(svg, { viewBox: `0 0 ${width} ${tall}`, width, height: tall, "font-size": 12.5, "aria-hidden": "true" });
-  for (const [tick, text] of ticks(overview.axis, low, high, Math.max(2, Math.floor((width - names) / 80)))) {
+  for (const [tick, text] of ticks(overview.axis, low, high, Math.max(3, Math.floor((width - names) / 80)))) {
     element(svg, "line", { x1: at(tick), x2: at(tick), y1: top, y2: tall - 34, stroke: "var(--eagle-line)", "stroke-opacity": tick === 0 ? 1 : 0.45 });
     element(svg, "text", { x: at(tick), y: tall - 18, "text-anchor": "middle", fill: "var(--soft)", "font-size": 11 }, text);
   }
