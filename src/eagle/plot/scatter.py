@@ -350,8 +350,10 @@ def _key(p: Page, shade: FeatureValues, name: str) -> None:
         inset = p.ax.inset_axes((1.04, 0.0, 0.03, 0.8))
         inset.imshow(np.linspace(1, 0, 64)[:, None], cmap=ramp(p.ax), aspect="auto")
         inset.set_xticks([])
-        quantiles = np.nanquantile(shade.numbers, [1, 0.75, 0.5, 0.25, 0])
-        inset.set_yticks(np.linspace(0, 63, 5), [shade.text(q) for q in quantiles])
+        # Equal texts are written once; the ends come last, and so stay.
+        quantiles = np.nanquantile(shade.numbers, [1, 0, 0.25, 0.5, 0.75])
+        places = dict(zip(map(shade.text, quantiles[::-1]), (16, 32, 47, 63, 0), strict=True))
+        inset.set_yticks([*places.values()], [*places])
         inset.yaxis.tick_right()
         inset.tick_params(axis="y", labelsize="small", length=2)
         inset.spines[:].set_visible(False)

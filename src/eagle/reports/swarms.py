@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from eagle._values.text import short
 from eagle.display import cell_bars
-from eagle.display.numbers import Numbers, at_level, count, plural
+from eagle.display.numbers import Numbers, at_level, plural
 from eagle.display.parts import name, paragraph, to_html
 from eagle.display.scale import Scale
 from eagle.display.sheet import NOT_SURE
@@ -66,7 +66,8 @@ def section(e: Explanations, level: float, note: str) -> str:
     pale = f"Pale: {NOT_SURE}, at {at_level(level)}. " if doubt.any() else ""
     fewer = "Where rows crowd, some stand for all. " if drawn < scores.size else ""
     more = len(e.names) - len(order)
-    rest = f"{count(more)} weaker features are not drawn. " if more else ""
+    rest = f"{plural(more, 'weaker feature')} {'is' if more == 1 else 'are'} not drawn. "
+    rest = rest if more else ""
     said = (
         "A point is a row: its place is the score of the feature there, its colour the row's own "
         f"value. {pale}{fewer}{note}{rest}"
