@@ -357,7 +357,7 @@ def test_of_sampled_masks_parts_that_are_not_read_are_seldom_called_sure(d: int)
 def test_of_prompts_that_were_nearly_all_asked_too(
     name: str, d: int, budget: int, lost: int
 ) -> None:
-    """The process knows such models exactly: what is left is the line's misfit alone."""
+    """The process knows such models exactly: what is left is the line's lack of fit alone."""
     wrong = []
     for seed in range(2):
         gone = set(np.random.default_rng(seed).choice(np.arange(1, budget), lost).tolist())

@@ -145,7 +145,7 @@ class Tables:
         widened = [j for j in range(len(template.names)) if template.form(j) != adopted.form(j)]
         columns = [adopted.objects(j) for j in widened]
         for i, values in enumerate(zip(*columns, strict=True)):
-            odd = tuple(template.misfit(j, v) for j, v in zip(widened, values, strict=True))
+            odd = tuple(template.wider_dtype(j, v) for j, v in zip(widened, values, strict=True))
             apart.setdefault(odd, []).append(i)
         frames = [background.adopt(rows.take(places)) for places in apart.values()]
         tables = [TableInstances(background, one, binned, by_value) for one in frames]

@@ -243,7 +243,7 @@ class PandasFrame(TypedFrame):
             raise ValueError(f"{value:g} is too large")
         return column
 
-    def misfit(self, j: int, value: Any) -> Hashable:
+    def wider_dtype(self, j: int, value: Any) -> Hashable:
         import pandas as pd
 
         dtype, absent = self.dtype(j), is_missing(value)
@@ -290,7 +290,7 @@ class PandasFrame(TypedFrame):
             return pd.Series(truths(objects, name), dtype=widened).array
         if pd.api.types.is_integer_dtype(dtype):
             values = numbers(objects, name)
-            if any(self.misfit(j, v) is not None for v in objects):
+            if any(self.wider_dtype(j, v) is not None for v in objects):
                 return self._write(values, j, np.dtype(np.float64))
             exact = [pd.NA if gap else int(v) for v, gap in zip(objects, gaps, strict=True)]
             return pd.array(exact, dtype=dtype)
@@ -494,7 +494,7 @@ class NarwhalsFrame(TypedFrame):
         unit = self.unit(j)
         return unit is not None and unit.kind != "decimal"
 
-    def misfit(self, j: int, value: Any) -> Hashable:
+    def wider_dtype(self, j: int, value: Any) -> Hashable:
         nw = narwhals()
         if is_missing(value):
             return None
@@ -520,7 +520,7 @@ class NarwhalsFrame(TypedFrame):
                     data[name] = _ticks_or_none(units.ticks(values, unit.per_day))
             elif dtype.is_numeric():
                 values = numbers(objects, name)
-                if dtype.is_integer() and all(self.misfit(j, v) is None for v in objects):
+                if dtype.is_integer() and all(self.wider_dtype(j, v) is None for v in objects):
                     data[name] = [None if v is None else int(v) for v in data[name]]
                     continue
                 schema[name] = nw.Float64() if dtype.is_integer() else dtype

@@ -110,11 +110,11 @@ class Frame(ABC):
         """A table of this kind and these dtypes from Python objects.
 
         A column whose dtype cannot hold a value (an unknown level, a missing value among
-        integers) gets a wider dtype; `misfit` says where.
+        integers) gets a wider dtype; `wider_dtype` says where.
         """
 
     @abstractmethod
-    def misfit(self, j: int, value: Any) -> Hashable:
+    def wider_dtype(self, j: int, value: Any) -> Hashable:
         """None if column j can hold the value, else a key of the wider dtype that it needs."""
 
     def is_integer(self, j: int) -> bool:
@@ -347,7 +347,7 @@ class ArrayFrame(Frame):
                 out[:, j] = np.rint(values) if kind in "iu" else values
         return self.wrap(out.astype(kind) if kind in "US" else out)
 
-    def misfit(self, j: int, value: Any) -> Hashable:
+    def wider_dtype(self, j: int, value: Any) -> Hashable:
         if is_missing(value):
             return "missing" if self._array.dtype.kind in "iubUS" else None
         return self.unlike(j, value)
@@ -355,7 +355,7 @@ class ArrayFrame(Frame):
     def adopt(self, columns: Sequence[Objects]) -> ArrayFrame:
         kind, named = self._array.dtype.kind, list(zip(columns, self.names, strict=True))
         if kind in "iu":
-            fits = all(self.misfit(j, v) is None for j, c in enumerate(columns) for v in c)
+            fits = all(self.wider_dtype(j, v) is None for j, c in enumerate(columns) for v in c)
             if fits:  # through Python integers, which are exact
                 exact = [np.array([int(v) for v in c], self._array.dtype) for c in columns]
                 return self.wrap(np.stack(exact, axis=1))
@@ -436,8 +436,8 @@ class SparseFrame(Frame):
         dense = self._dense(self._matrix.tocsr()[index].toarray())
         return self.wrap(self._like(dense.write(np.arange(len(index)), columns).native))
 
-    def misfit(self, j: int, value: Any) -> Hashable:
-        return self._dense(np.empty((0, len(self.names)), self._matrix.dtype)).misfit(j, value)
+    def wider_dtype(self, j: int, value: Any) -> Hashable:
+        return self._dense(np.empty((0, len(self.names)), self._matrix.dtype)).wider_dtype(j, value)
 
     def adopt(self, columns: Sequence[Objects]) -> SparseFrame:
         dense = self._dense(np.empty((0, len(self.names)), self._matrix.dtype))

@@ -172,14 +172,14 @@ class GroupedFrame(Frame):
                 every[p] = array_of(v[k] for v in objects) if self._grouped[j] else objects
         return self.like(self._table.adopt(every))
 
-    def misfit(self, j: int, value: Any) -> Hashable:
+    def wider_dtype(self, j: int, value: Any) -> Hashable:
         if not self._grouped[j]:
-            return self._table.misfit(self._places[j][0], value)
+            return self._table.wider_dtype(self._places[j][0], value)
         if value is None:  # a whole combination is never missing
             return None
         parts = zip(self._places[j], value, strict=True)
-        misfits = tuple(self._table.misfit(p, v) for p, v in parts)
-        return None if all(m is None for m in misfits) else misfits
+        wider = tuple(self._table.wider_dtype(p, v) for p, v in parts)
+        return None if all(m is None for m in wider) else wider
 
 
 def _sortable(values: Values) -> Array:

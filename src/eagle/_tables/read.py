@@ -49,7 +49,7 @@ def _frame(table: Any, names: Sequence[Hashable] | None) -> Frame:
             return PandasFrame(table)
     if module == "scipy" and hasattr(table, "tocsr"):
         matrix = table if table.ndim == 2 else table.reshape(1, -1)
-        _refuse_misfit(names, matrix.shape[1])
+        _refuse_width(names, matrix.shape[1])
         return SparseFrame(matrix, names)
     if isinstance(table, Mapping):
         return _row(list(table.values()), list(table))
@@ -64,11 +64,11 @@ def _frame(table: Any, names: Sequence[Hashable] | None) -> Frame:
         raise InputError(f"a table has rows and columns, but this has {array.ndim} dimensions")
     if array.dtype.kind not in "fiubOUS":
         raise InputError(f"an array of dtype {array.dtype} is neither numbers nor levels")
-    _refuse_misfit(names, array.shape[1])
+    _refuse_width(names, array.shape[1])
     return ArrayFrame(array, names)
 
 
-def _refuse_misfit(names: Sequence[Hashable] | None, width: int) -> None:
+def _refuse_width(names: Sequence[Hashable] | None, width: int) -> None:
     if names is not None and len(names) != width:
         raise InputError(f"{len(names)} names do not fit {width} columns")
 
