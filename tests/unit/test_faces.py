@@ -34,9 +34,7 @@ def explained(case_name: str, method_name: str) -> eagle.Explanation:
     method = None if method_name == "default" else METHODS[method_name]
     given = {} if method is None else {"method": method, "budget": budget_of(method)}
     explainer = explainer_of(case.model, case.data, **given, **case.options)
-    x = case.things[0] if case.things is not None else case.data
-    row = x.iloc[3] if hasattr(x, "iloc") else x if case.things is not None else x[3]
-    return explainer.explain(row)
+    return explainer.explain(case.row(3))
 
 
 def flat(text: str) -> str:

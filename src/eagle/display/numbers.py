@@ -66,6 +66,8 @@ class Numbers:
         if not 0 < step < MAX_SIZE:
             return cls(0)
         power = floor(log10(step * 1.0001))
+        if power < -MAX_DECIMALS:
+            return cls(MAX_DECIMALS)
         places = next(k for k in (0, 1, 2, 3) if _is_whole(step * 10.0 ** (k - power)) or k == 3)
         return cls(min(max(places - power, 0), MAX_DECIMALS))
 
