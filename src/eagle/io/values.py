@@ -216,6 +216,9 @@ def hints_of(kind: Any) -> dict[str, Any]:
 def fits(value: Any, hint: Any) -> bool:
     """Whether a value is of a type, also inside; a type that is not known here takes anything."""
     origin, inner = get_origin(hint), get_args(hint)
+    meant = getattr(origin or hint, "__value__", None)
+    if meant is not None:  # the name of a type, as NDArray is from Python 3.12 and numpy 2.5 on
+        return fits(value, meant[inner] if inner else meant)
     if origin in (Union, UnionType):
         return any(fits(value, one) for one in inner)
     if origin is Literal:
