@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -18,6 +19,7 @@ import pytest
 import eagle
 import wholes
 from eagle import EagleError, Explanations, InputError, ModelError, dataset
+from eagle.dataset import processes
 from eagle.explanations import thin
 from eagle.io import atomic
 from wholes import NAMES, Troubled, Unsent, explainer, table
@@ -197,6 +199,17 @@ def test_a_model_that_cannot_be_sent(
     with pytest.raises(EagleError, match=sentence):
         explain(explainer(model), rows, tmp_path / "out", workers=2)
     check(explain(explainer(model), rows, tmp_path / "out"), expected)
+
+
+def test_a_worker_that_could_not_read_its_job_says_the_same_of_every_part(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(processes, "_CONTENT", [pickle.dumps(Unsent(True))])
+    part: Any = None  # no part is looked at without a job
+    said = {str(processes._work_on(part)) for _ in range(2)}
+    assert said == {
+        "the job could not be read in a worker: RuntimeError: its weights are elsewhere"
+    }
 
 
 @pytest.mark.usefixtures("ctrl_c_interrupts")

@@ -19,7 +19,15 @@ from typing import Final
 
 from eagle.dataset.parts import Job
 from eagle.dataset.report import Report
-from eagle.dataset.worker import MAX_DEATHS, DeathError, Submit, hand_out, pickle_job, work_on
+from eagle.dataset.worker import (
+    MAX_DEATHS,
+    DeathError,
+    Submit,
+    hand_out,
+    has_job,
+    pickle_job,
+    work_on,
+)
 from eagle.errors import EagleError
 from eagle.saved.folders import DatasetPart
 
@@ -104,7 +112,10 @@ def _settle(content: bytes) -> None:
 
 
 def _work_on(part: DatasetPart) -> EagleError | None:
-    return work_on(part, "", _CONTENT.pop)
+    found = work_on(part, "", lambda: _CONTENT[0])
+    if has_job(""):
+        _CONTENT.clear()  # what could not be read is read again for the next part: the same error
+    return found
 
 
 def _end_with_parent() -> None:

@@ -96,6 +96,11 @@ def work_on(part: DatasetPart, run: str, content: Callable[[], bytes]) -> EagleE
     return None
 
 
+def has_job(run: str) -> bool:
+    """Whether the job of a run was read here."""
+    return run in _JOBS
+
+
 def _sentence(error: Exception, before: str = "") -> EagleError:
     for kind in ERROR_TYPES:
         if type(error) is kind:
