@@ -117,7 +117,7 @@ def _groups(
         deviation, df = errors.deviation(contrast * (mask / mask.sum())[:, None])
         half = float(quantiles((1 + level) / 2, np.array(df))) * deviation[order]
         end = mean[::-1][at]
-        p.ax.barh(
+        bands = p.ax.barh(
             at - 0.5,
             2 * half,
             left=end - half,
@@ -126,7 +126,10 @@ def _groups(
             alpha=0.35,
             linewidth=0,
             zorder=2.5,
+            clip_on=False,  # the uppermost lies on the edge
         )
+        for band in bands:
+            band.sticky_edges.x.clear()  # so that the widest keeps a margin
     names = [
         f"{label(str(name), 24)} ({plural(int(mask.sum()), 'row')})" for name, mask in masks.items()
     ]
